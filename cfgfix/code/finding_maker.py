@@ -125,8 +125,8 @@ class FindingMaker:
         self.findings: dict[str, list[Finding]] = {}
         self._conditions = conditions
         self._severity = severity
-        self._seen: dict[tuple[str, str, Place], tuple[Hit, list[_Verdict], int]] = {}
-        self._files = _Files()
+        self._seen: dict[tuple[str, str, Place], tuple[Hit, list[_ConfigVerdict], int]] = {}
+        self._files = _ProgramTexts()
         self._confirmed: dict[tuple[int, Place], bool] = {}
         self._count: dict[tuple[str, str], int] = {}
         self._cut: dict[str, set[str]] = {}
@@ -160,20 +160,23 @@ class FindingMaker:
         if at.entry is not None:
             at = replace(at, flow=at.entry.flow())
             hit = replace(hit, at=at)
-        verdicts = self._verdicts(at)
-        if _best(verdicts).state is not State.ACTIVE and self._level(rule, hit, path) is Severity.INFO:
+        verdicts = self._verdicts_of_configs(at)
+        if (
+            _best_verdict(verdicts).state is not State.ACTIVE
+            and self._severity_before_settings(rule, hit, path) is Severity.INFO
+        ):
             # What is only worth knowing is not worth knowing where it does not happen.
             return
         previous = self._seen.get(identity)
         if previous is not None:
             # The same place once more: what takes effect is the one to show.
             shown, before, index = previous
-            together = [min(pair, key=_rank) for pair in zip(before, verdicts, strict=True)]
+            together = [min(pair, key=_verdict_rank) for pair in zip(before, verdicts, strict=True)]
             if all(new is old for new, old in zip(together, before, strict=True)):
                 return
-            if _rank(_best(together)) < _rank(_best(before)):
+            if _verdict_rank(_best_verdict(together)) < _verdict_rank(_best_verdict(before)):
                 shown = hit
-            self.findings[path][index] = self._finding(rule, shown, module, together)
+            self.findings[path][index] = self._finding_of_hit(rule, shown, module, together)
             self._seen[identity] = (shown, together, index)
             return
         if self._count.get((rule.id, path), 0) >= MAX_FINDINGS:
@@ -185,7 +188,7 @@ class FindingMaker:
             confirmed = self._confirmed[key] = confirm(at.scope, at.place, self._files.offsets(module))
         if not confirmed:
             return
-        finding = self._finding(rule, hit, module, verdicts)
+        finding = self._finding_of_hit(rule, hit, module, verdicts)
         items = self.findings.setdefault(path, [])
         self._seen[identity] = (hit, verdicts, len(items))
         self._count[(rule.id, path)] = self._count.get((rule.id, path), 0) + 1
@@ -212,7 +215,7 @@ class FindingMaker:
             left: Rules of which that is told at the config.
             whole: Whether these are all configs.
         """
-        holding: dict[tuple[str, str, int], _Holding] = {}
+        holding: dict[tuple[str, str, int], _ConfigFinding] = {}
         for other, replaced, under in found:
             hits = other.hits()
             for path, items in other.findings.items():
@@ -224,14 +227,14 @@ class FindingMaker:
                     if finding.rule in left and causes and all(given.unchanged for given in causes):
                         continue
                     key = finding.rule, path, finding.location.start
-                    shown = holding.setdefault(key, _Holding(finding, [], []))
+                    shown = holding.setdefault(key, _ConfigFinding(finding, [], []))
                     shown.causes.extend(causes)
                     hit = hits.get(id(finding))
-                    rewrites = _rewrites(hit) if hit is not None else ()
+                    rewrites = _rewrites_of_hit(hit) if hit is not None else ()
                     shown.repairs.append((under, repair_of(rewrites, _without_others(replaced, causes))))
         every = [under for _, _, under in found]
         for (_, path, _), item in holding.items():
-            origins = list(dict.fromkeys(map(_origin, item.causes)))[:MAX_ORIGINS]
+            origins = list(dict.fromkeys(map(_location_of_value, item.causes)))[:MAX_ORIGINS]
             configs = [name for under, _ in item.repairs for name in under.configs]
             names = ", ".join(configs[:MAX_ORIGINS]) + (" ..." if len(configs) > MAX_ORIGINS else "")
             finding = item.finding
@@ -272,7 +275,7 @@ class FindingMaker:
         words = [given for given in near if isinstance(given.value, (bool, str))]
         return texts or words or near or [item.given for item in replaced]
 
-    def _level(self, rule: Rule, hit: Hit, path: str) -> Severity:
+    def _severity_before_settings(self, rule: Rule, hit: Hit, path: str) -> Severity:
         """Return the severity of a hit before the settings have their say."""
         if rule.policy.named is not None and place_in_code(hit).scope.module.file.named:
             return rule.policy.named
@@ -341,10 +344,10 @@ class FindingMaker:
             first is not at.scope.module and is_never_run(self._program, at.scope.module)
         )
 
-    def _verdicts(self, at: CodePlace) -> list[_Verdict]:
+    def _verdicts_of_configs(self, at: CodePlace) -> list[_ConfigVerdict]:
         """Return what each config makes of a hit: of all ways to it the one that comes nearest to taking effect."""
         ways = iter((Way(at.flow),)) if at.entry is None else at.entry.ways(at.block, at.place)
-        found: list[_Verdict | None] = [None] * len(self._conditions)
+        found: list[_ConfigVerdict | None] = [None] * len(self._conditions)
         for way in itertools.islice(ways, MAX_WAYS):
             guards: list[tuple[Scope, int]] = [(at.scope, at.block)]
             guards += [(step.scope, step.block) for step in way.steps if step.block >= 0]
@@ -352,13 +355,13 @@ class FindingMaker:
             for number, (_, conditions) in enumerate(self._conditions):
                 known = found[number]
                 if known is None or known.state is not State.ACTIVE:
-                    new = _Verdict(*conditions.state(guards), way)
-                    found[number] = new if known is None else min(known, new, key=_rank)
+                    new = _ConfigVerdict(*conditions.state(guards), way)
+                    found[number] = new if known is None else min(known, new, key=_verdict_rank)
             if all(item is not None and item.state is State.ACTIVE for item in found):
                 break
         return [item for item in found if item is not None]
 
-    def _notes(self, verdicts: Sequence[_Verdict]) -> tuple[str, ...]:
+    def _state_notes(self, verdicts: Sequence[_ConfigVerdict]) -> tuple[str, ...]:
         """Return what to say of the state of a finding, and under which configs it is what."""
         found = [(config, verdict) for (config, _), verdict in zip(self._conditions, verdicts, strict=True)]
         if len(found) == 1:
@@ -389,11 +392,13 @@ class FindingMaker:
         """Return where something stands."""
         return self._files.located(scope, place)
 
-    def _finding(self, rule: Rule, hit: Hit, module: Module, verdicts: Sequence[_Verdict]) -> Finding:
-        best = _best(verdicts)
+    def _finding_of_hit(
+        self, rule: Rule, hit: Hit, module: Module, verdicts: Sequence[_ConfigVerdict]
+    ) -> Finding:
+        best = _best_verdict(verdicts)
         state, way = best.state, best.way
-        severity = self._severity(rule, self._level(rule, hit, module.path))
-        notes = self._notes(verdicts)
+        severity = self._severity(rule, self._severity_before_settings(rule, hit, module.path))
+        notes = self._state_notes(verdicts)
         cell = module.cell(self._files.location(hit.at).line)
         return make_finding(
             rule,
@@ -408,7 +413,7 @@ class FindingMaker:
         )
 
 
-class _Files:
+class _ProgramTexts:
     """The texts of a program, in which its hits are located."""
 
     def __init__(self) -> None:
@@ -420,10 +425,10 @@ class _Files:
         """Return what finds offsets in a module."""
         found = self._offsets.get(module.path)
         if found is None:
-            found = self._offsets[module.path] = Offsets(self._source(module).text)
+            found = self._offsets[module.path] = Offsets(self._source_of(module).text)
         return found
 
-    def _source(self, module: Module) -> SourceFile:
+    def _source_of(self, module: Module) -> SourceFile:
         found = self._sources.get(module.path)
         if found is None:
             found = module.source_file()
@@ -439,7 +444,7 @@ class _Files:
     def located(self, scope: Scope, place: Place, label: str | None = None) -> Location:
         """Return where something stands in a scope."""
         start, end = self.offsets(scope.module).span(place)
-        return self._source(scope.module).location(start, max(start, end), label)
+        return self._source_of(scope.module).location(start, max(start, end), label)
 
     def location(self, place: HitPlace | Location) -> Location:
         """Return where a place of a program is."""
@@ -452,7 +457,7 @@ class _Files:
 
     def about(self, hit: Hit, location: Location) -> tuple[Mapping[str, object], str]:
         """Return the text of the place with its line, and that line's text."""
-        source = self._source(place_in_code(hit).scope.module)
+        source = self._source_of(place_in_code(hit).scope.module)
         raw = source.text[location.start : location.end]
         return {"raw": raw, "line": location.line}, source.line_text(location.line).strip()[:200]
 
@@ -462,17 +467,17 @@ class _Files:
         if module.path.endswith(".ipynb"):
             return (), "a notebook is only read"
         try:
-            return changes(_rewrites(hit), self.offsets(module)), None
+            return changes(_rewrites_of_hit(hit), self.offsets(module)), None
         except CannotRewriteError as error:
             return (), str(error)
 
 
-def _rewrites(hit: Hit) -> tuple[Rewrite, ...]:
+def _rewrites_of_hit(hit: Hit) -> tuple[Rewrite, ...]:
     return tuple(change for change in hit.changes if isinstance(change, Rewrite))
 
 
 @dataclass(frozen=True, slots=True)
-class _Holding:
+class _ConfigFinding:
     """What is found only with the values of some configs.
 
     Attributes:
@@ -535,7 +540,7 @@ def _lies_in(place: Location, call: Location) -> bool:
     return place.path == call.path and call.start <= place.start and place.end <= call.end
 
 
-def _origin(given: GivenValue) -> Location:
+def _location_of_value(given: GivenValue) -> Location:
     label = (
         f"`{given.key}` is {given.value!r} here"
         if given.unchanged
@@ -545,7 +550,7 @@ def _origin(given: GivenValue) -> Location:
 
 
 @dataclass(frozen=True, slots=True)
-class _Verdict:
+class _ConfigVerdict:
     """What a config makes of a hit.
 
     Attributes:
@@ -562,9 +567,9 @@ class _Verdict:
 _ORDER = {State.ACTIVE: 0, State.FALLBACK: 1, State.DORMANT: 2}
 
 
-def _rank(verdict: _Verdict) -> int:
+def _verdict_rank(verdict: _ConfigVerdict) -> int:
     return _ORDER[verdict.state]
 
 
-def _best(verdicts: Sequence[_Verdict]) -> _Verdict:
-    return min(verdicts, key=_rank)
+def _best_verdict(verdicts: Sequence[_ConfigVerdict]) -> _ConfigVerdict:
+    return min(verdicts, key=_verdict_rank)

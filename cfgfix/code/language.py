@@ -30,11 +30,11 @@ class Python:
         Raises:
             ProofError: One of them is no replacement of text.
         """
-        return [Edit(item.start, item.end, item.new) for item in _replacements(changes)]
+        return [Edit(item.start, item.end, item.new) for item in _text_replacements(changes)]
 
     def prove(self, before: str, after: str, changes: Sequence[Change], _edits: Sequence[Edit]) -> str:
         """Return the text after edits, proven; see `code.fixes.proof`."""
-        result = prove(before, _replacements(changes))
+        result = prove(before, _text_replacements(changes))
         if result != after:
             raise ProofError("text", "the text differs outside the edits")
         return result
@@ -59,7 +59,7 @@ class Python:
         return True
 
 
-def _replacements(changes: Sequence[Change]) -> list[ReplaceText]:
+def _text_replacements(changes: Sequence[Change]) -> list[ReplaceText]:
     found = [change for change in changes if isinstance(change, ReplaceText)]
     if len(found) < len(changes):
         raise ProofError("plan", "the fix changes a key, and this is no configuration")

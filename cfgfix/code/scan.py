@@ -158,7 +158,7 @@ def scan(
             program = Program(files, store, FRAMEWORKS, overlay or {})
             program.requirement = requirement
             program.configs = tuple(configs)
-            program.scan(_jobs(), progress if given is None else None)
+            program.scan(_process_count(), progress if given is None else None)
             replaced = substitute(program, given, edited) if given is not None else []
             if given is not None and not replaced:
                 return FindingMaker(program, [], severity, folder), []
@@ -197,7 +197,7 @@ MAX_PROJECTS = 12
 """Most projects of a collection that are judged by requirements of their own."""
 
 
-def _projects(program: Program, requirement: Requirement) -> list[tuple[Requirement, frozenset[int]]]:
+def _projects_below(program: Program, requirement: Requirement) -> list[tuple[Requirement, frozenset[int]]]:
     """Return the projects below with requirements of their own: what each asks for, and its modules by identity."""
     below = dict(requirement.below)
     found: dict[str, set[int]] = {}
@@ -221,7 +221,7 @@ def source_hits(rules: Iterable[Rule], program: Program) -> Iterator[tuple[Rule,
     checks = [(rule, check_function(rule)) for rule in source_rules(rules)]
     if not checks:
         return
-    projects = _projects(program, program.requirement)
+    projects = _projects_below(program, program.requirement)
     elsewhere = frozenset().union(*(modules for _, modules in projects))
     yield from _hits_of(checks, program, elsewhere)
     about = [item for item in checks if item[0].policy.about is About.RELEASE]
@@ -252,7 +252,7 @@ def _hits_of(
                 yield rule, hit
 
 
-def _jobs() -> int:
+def _process_count() -> int:
     """Return how many processes may read files: one, or `CFGFIX_JOBS`.
 
     One is the default by measurement (`benchmarks/scan.py`): linking and judging stay in this process, and handing the

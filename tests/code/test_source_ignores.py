@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfgfix.code.model.python_files import _Ignore
+from cfgfix.code.model.python_files import _IgnoreFile
 
 PART = st.sampled_from(
     [
@@ -90,11 +90,11 @@ def test_the_quick_look_never_hides_a_match(patterns: list[str], parts: list[str
         expected = bool(pathspec.GitIgnoreSpec.from_lines(lines).match_file(inner))
     except ValueError:
         expected = False
-    assert _Ignore("project", lines).matches(path, folder=folder) is expected
+    assert _IgnoreFile("project", lines).matches(path, folder=folder) is expected
 
 
 @pytest.mark.parametrize("pattern", ["*.log", "docs/", "/nothing.py", "!kept.py"])
 def test_a_pattern_that_fits_nothing_asks_no_library(pattern: str) -> None:
-    ignore = _Ignore("project", [pattern])
+    ignore = _IgnoreFile("project", [pattern])
     assert not ignore.matches(os.path.join("project", "model", "train.py"), folder=False)
     assert ignore._spec is None

@@ -35,7 +35,7 @@ def never_reset(program: Program) -> Iterator[Hit]:
                 key = (module.path, name)
                 if key in told:
                     continue
-                applied = _applied(program, scope, name)
+                applied = _applied_gradients(program, scope, name)
                 if (
                     applied is None
                     or not _is_made_once(program, scope, name, applied)
@@ -115,16 +115,16 @@ def _is_of(expr: Expr, name: str) -> bool:
     return _list_name(expr) == name
 
 
-def _scopes(program: Program, scope: Scope, name: str) -> Iterator[Scope]:
+def _scopes_of_list(program: Program, scope: Scope, name: str) -> Iterator[Scope]:
     """Yield the scopes that may use a list: of its module, or of all for an attribute."""
     modules = program.modules if name.startswith(".") else (scope.module,)
     for module in modules:
         yield from module.summary.scopes
 
 
-def _applied(program: Program, scope: Scope, name: str) -> tuple[Scope, Call] | None:
+def _applied_gradients(program: Program, scope: Scope, name: str) -> tuple[Scope, Call] | None:
     """Return the call that applies a list as gradients, with its scope, or None."""
-    for where in _scopes(program, scope, name):
+    for where in _scopes_of_list(program, scope, name):
         for call in where.calls_of("apply_gradients", "apply"):
             for given in (*call.args, *(value for _, value in call.keywords)):
                 if any(_is_of(part, name) for part in _with_names(where, given)):
@@ -170,7 +170,7 @@ def _is_made_once(program: Program, scope: Scope, name: str, applied: tuple[Scop
     """Tell whether a list is created once, before the training loop."""
     made = [
         (where, event)
-        for where in _scopes(program, scope, name)
+        for where in _scopes_of_list(program, scope, name)
         for event in where.events()
         if event.kind != "for" and not _adds_to_itself(event, name)
         for target in event.targets
@@ -193,7 +193,7 @@ def _is_made_once(program: Program, scope: Scope, name: str, applied: tuple[Scop
 
 def _is_reset(program: Program, scope: Scope, name: str) -> bool:
     """Tell whether a list is reset, or passed to a call that may reset it."""
-    for where in _scopes(program, scope, name):
+    for where in _scopes_of_list(program, scope, name):
         for event in where.events():
             if any(isinstance(target, Subscript) and _is_of(target.base, name) for target in event.targets):
                 return True

@@ -54,11 +54,11 @@ def float_count(program: Program) -> Iterator[Hit]:
         seen.add((id(site.scope), site.call.number))
         if (
             written_for_one(program, site.scope)
-            or _kind(program, given, site.scope, site.call.block, _DEPTH) is not float
+            or _number_type(program, given, site.scope, site.call.block, _DEPTH) is not float
         ):
             continue
         place = place_of(given, site.scope) or site.call.name_place
-        made = _bound(given, site.scope, site.call.block)
+        made = _value_bound_to(given, site.scope, site.call.block)
         yield hit_in(
             site.scope,
             place,
@@ -97,13 +97,13 @@ def _is_float(program: Program, expr: Expr, scope: Scope, block: int) -> bool:
     return isinstance(expr, Call) and program.static_name(expr.func, scope) in _ROUND_TO_FLOATS
 
 
-def _bound(expr: Expr, scope: Scope, block: int) -> Expr:
+def _value_bound_to(expr: Expr, scope: Scope, block: int) -> Expr:
     """Return the value assigned to a name, for a message, or the expression itself."""
     bound = bound_once(scope, expr.name, block) if isinstance(expr, Name) else None
     return bound[0] if bound is not None and bound[1] is scope else expr
 
 
-def _kind(program: Program, expr: Expr, scope: Scope, block: int, depth: int) -> type | None:
+def _number_type(program: Program, expr: Expr, scope: Scope, block: int, depth: int) -> type | None:
     """Return the Python type of a number, int or float, or None for anything else.
 
     A NumPy number gives None: TensorFlow turns a NumPy float into an integer, and refuses a Python float.
@@ -113,12 +113,12 @@ def _kind(program: Program, expr: Expr, scope: Scope, block: int, depth: int) ->
     if isinstance(expr, Literal):
         return type(expr.value) if type(expr.value) in (int, float) else None
     if isinstance(expr, Unary) and expr.operator in ("-", "+"):
-        return _kind(program, expr.operand, scope, block, depth - 1)
+        return _number_type(program, expr.operand, scope, block, depth - 1)
     if isinstance(expr, Name) and (bound := bound_once(scope, expr.name, block)) is not None:
-        return _kind(program, *bound, depth - 1)
+        return _number_type(program, *bound, depth - 1)
     if isinstance(expr, Binary):
-        left = _kind(program, expr.left, scope, block, depth - 1)
-        right = _kind(program, expr.right, scope, block, depth - 1)
+        left = _number_type(program, expr.left, scope, block, depth - 1)
+        right = _number_type(program, expr.right, scope, block, depth - 1)
         if left is None or right is None:
             return None
         if expr.operator == "/":
@@ -137,7 +137,7 @@ def _kind(program: Program, expr: Expr, scope: Scope, block: int, depth: int) ->
         return int
     if isinstance(expr, (Name, Attribute, Subscript)):
         written = written_at(program, expr, scope, block)
-        return _kind(program, *written, depth - 1) if written is not None else None
+        return _number_type(program, *written, depth - 1) if written is not None else None
     return None
 
 

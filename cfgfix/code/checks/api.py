@@ -226,7 +226,7 @@ _PRECISION = {
 }
 
 
-def _hit(
+def _missing_name_hit(
     table: Api, reference: Reference, severity: str, confidence: str, rewrites: tuple[Rewrite, ...] = ()
 ) -> Hit:
     """Return the hit on a name that is not there."""
@@ -263,7 +263,7 @@ def experimental_precision(program: Program) -> Iterator[Hit]:
                 Rewrite("replace", reference.scope, reference.place, f"{alias}.keras.mixed_precision.{new}"),
             )
         rewrites = rewrites if new != "LossScaleOptimizer" else ()
-        yield _hit(table, reference, severity, confidence, rewrites)
+        yield _missing_name_hit(table, reference, severity, confidence, rewrites)
 
 
 def names_missing_in_keras_3(program: Program) -> Iterator[Hit]:
@@ -287,7 +287,7 @@ def names_missing_in_keras_3(program: Program) -> Iterator[Hit]:
             alias = tensorflow_alias(reference.scope)
             if alias is not None and reference.expr is not None:
                 rewrites = (Rewrite("replace", reference.scope, reference.place, f"{alias}.{moved}"),)
-        yield _hit(table, reference, severity, confidence, rewrites)
+        yield _missing_name_hit(table, reference, severity, confidence, rewrites)
     yield from _legacy_optimizers(program)
 
 
@@ -339,7 +339,7 @@ def removed_names(program: Program) -> Iterator[Hit]:
         if presence.name == _REWRITE:
             # `experimental_precision` tells of it.
             continue
-        yield _hit(table, reference, severity, confidence)
+        yield _missing_name_hit(table, reference, severity, confidence)
 
 
 def old_dataset_members(program: Program) -> Iterator[Hit]:

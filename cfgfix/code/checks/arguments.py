@@ -37,7 +37,7 @@ passed_over = passed_over_for_keras_2
 
 
 @once
-def _objects(program: Program) -> Objects:
+def _object_table(program: Program) -> Objects:
     """Return the table of objects, read once for a program."""
     del program
     return load()
@@ -58,7 +58,7 @@ def refused_value(program: Program) -> Iterator[Hit]:
     table = api(program)
     if table.silent:
         return
-    objects = _objects(program)
+    objects = _object_table(program)
     seen: set[tuple[int, int]] = set()
     for site in flow_of(program).sites:
         place = (id(site.scope), site.call.number)
@@ -92,7 +92,7 @@ def contradicting_constants(program: Program) -> Iterator[Hit]:
 
     Example: `Conv2D(16, 3, groups=5)`.
     """
-    table, objects = api(program), _objects(program)
+    table, objects = api(program), _object_table(program)
     if table.silent:
         return
     seen: set[tuple[int, int]] = set()
@@ -105,7 +105,7 @@ def contradicting_constants(program: Program) -> Iterator[Hit]:
         given = _arguments_by_parameter(table, name, site)
         if not given or not _is_for_asked_releases(program, site):
             continue
-        for found in _contradicting(program, site, name, given):
+        for found in _contradictions_of_call(program, site, name, given):
             severity = found.severity
             if found.three:
                 refused = refused_by_three(program, site.scope)
@@ -126,14 +126,17 @@ def contradicting_constants(program: Program) -> Iterator[Hit]:
             )
 
 
-def _contradicting(program: Program, site: Site, name: str, given: Mapping[str, Expr]) -> list[Contradiction]:
+def _contradictions_of_call(
+    program: Program, site: Site, name: str, given: Mapping[str, Expr]
+) -> list[Contradiction]:
     """Return the contradictions between a call's constant arguments."""
     found: list[Contradiction] = []
     for certain in (False, True):
         known = {
             key: value
             for key, expr in given.items()
-            if (value := _plain_items(_written(program, site, expr, certain=certain))) is not _ABSENT
+            if (value := _plain_items(_constant_of_argument(program, site, expr, certain=certain)))
+            is not _ABSENT
         }
         unknown = given.keys() - known.keys()
         found = list(contradictions(name, known, unknown, opaque=site.call.opaque, names=False))
@@ -185,14 +188,14 @@ def _refused_constants(program: Program, site: Site, name: str) -> Iterator[tupl
             continue
         if parameter.kind:
             yield from _refused_in_list(program, site, key, expr, parameter)
-        for item in _items(expr) if parameter.kind else (expr,):
-            written = _written(program, site, item, certain=False)
+        for item in _item_expressions(expr) if parameter.kind else (expr,):
+            written = _constant_of_argument(program, site, item, certain=False)
             value = _plain_constant(written)
             refusal = judge.refusal_of(parameter, value) if value is not _ABSENT else None
             # A float for an integer has checks of its own.
             if refusal is None or (isinstance(value, float) and refusal.number == "integer"):
                 continue
-            if written is item or _written(program, site, item) is written:
+            if written is item or _constant_of_argument(program, site, item) is written:
                 yield key, item, written, refusal
 
 
@@ -205,22 +208,22 @@ def _refused_in_list(
     found = written_at(program, expr, site.scope, site.call.block)
     if found is None or not isinstance(found.expr, Collection):
         return
-    for item in _items(found.expr):
+    for item in _item_expressions(found.expr):
         if isinstance(item, Literal):
             refusal = refusals(program).refusal_of(parameter, item.value)
             if refusal is not None and refusal.is_word:
                 yield key, expr, item, refusal
 
 
-def _items(expr: Expr) -> Iterator[Expr]:
+def _item_expressions(expr: Expr) -> Iterator[Expr]:
     if isinstance(expr, Collection):
         for item in expr.items:
-            yield from _items(item)
+            yield from _item_expressions(item)
     else:
         yield expr
 
 
-def _written(program: Program, site: Site, expr: Expr, *, certain: bool = True) -> Expr:
+def _constant_of_argument(program: Program, site: Site, expr: Expr, *, certain: bool = True) -> Expr:
     """Return the constant that an argument stands for, or the argument itself."""
     default = _default_text(site, expr)
     if default is not expr or isinstance(expr, Literal):

@@ -49,7 +49,7 @@ passed_over = passed_over_for_keras_2
 
 
 @dataclass(frozen=True, slots=True)
-class _Fate:
+class _NumpyFate:
     """Since which NumPy release a name is gone, and whether all possible ones lack it."""
 
     since: str
@@ -61,7 +61,7 @@ def gone_name(program: Program) -> Iterator[Hit]:
     table = api(program)
     if table.silent:
         return
-    known: dict[str, _Fate | None] = {}
+    known: dict[str, _NumpyFate | None] = {}
     for module in program.modules:
         uses: dict[str, list[tuple[Attribute, Scope, int]]] = {}
         for scope in module.summary.scopes:
@@ -81,7 +81,7 @@ def gone_name(program: Program) -> Iterator[Hit]:
 
 
 def _gone_name(
-    program: Program, module: Module, last: str, places: list[tuple[Attribute, Scope, int]], fate: _Fate
+    program: Program, module: Module, last: str, places: list[tuple[Attribute, Scope, int]], fate: _NumpyFate
 ) -> Iterator[Hit]:
     places = [
         (expr, scope, block)
@@ -136,27 +136,29 @@ def _gone_name(
     )
 
 
-def _fate_of_name(table: Api, last: str) -> _Fate | None:
+def _fate_of_name(table: Api, last: str) -> _NumpyFate | None:
     """Return since when a NumPy name is gone, or None where it is not.
 
     Only releases count that the project's TensorFlow accepts.
     """
-    beside = _ranges(table)
+    beside = _numpy_ranges(table)
     if not beside:
         return None
     there = _admitted_releases(table.requirement, *beside[-1][1:])
-    if not any(_lacks(version, last) for version in there):
+    if not any(_lacks_name(version, last) for version in there):
         return None
-    if last in BACK and not _lacks(there[-1], last):
+    if last in BACK and not _lacks_name(there[-1], last):
         # pip takes the newest, which has it again.
         return None
     whole = [
         version for _, low, high in beside for version in _admitted_releases(table.requirement, low, high)
     ]
-    return _Fate("1.24" if last in BUILTINS else "2.0", all(_lacks(version, last) for version in whole))
+    return _NumpyFate(
+        "1.24" if last in BUILTINS else "2.0", all(_lacks_name(version, last) for version in whole)
+    )
 
 
-def _ranges(table: Api) -> list[tuple[Version, Version, Version]]:
+def _numpy_ranges(table: Api) -> list[tuple[Version, Version, Version]]:
     """Return each possible TensorFlow 2 release with the NumPy range that it accepts.
 
     The newest comes last.
@@ -167,7 +169,7 @@ def _ranges(table: Api) -> list[tuple[Version, Version, Version]]:
     ]
 
 
-def _lacks(version: Version, last: str) -> bool:
+def _lacks_name(version: Version, last: str) -> bool:
     if last in BACK:
         return (1, 24, 0) <= version < (2, 0, 0)
     return version >= ((1, 24, 0) if last in BUILTINS else (2, 0, 0))
@@ -183,7 +185,7 @@ def _numpy_text(table: Api) -> str:
     """Return the words of a message that say which NumPy releases are possible."""
     if table.requirement.numpy:
         return f"{table.requirement.numpy} is asked for"
-    release, low, high = _ranges(table)[-1]
+    release, low, high = _numpy_ranges(table)[-1]
     begin = ".".join(str(part) for part in low).removesuffix(".0")
     end = {(2, 0, 0): " to 1.26", (1, 20, 0): "", (1, 24, 0): " to 1.23", (1, 24, 4): " to 1.24.3"}.get(high)
     if end is None:

@@ -26,7 +26,7 @@ def augmented_evaluation(program: Program) -> Iterator[Hit]:
     The call leaves the parameter out.
     """
     seen: set[tuple[int, int]] = set()
-    for site, expr in _evaluations(program):
+    for site, expr in _evaluation_calls(program):
         found = _call_that_makes(program, site.scope, expr)
         if found is None or written_for_one(program, site.scope):
             continue
@@ -51,7 +51,7 @@ def augmented_evaluation(program: Program) -> Iterator[Hit]:
                 break
 
 
-def _evaluations(program: Program) -> Iterator[tuple[Site, Expr]]:
+def _evaluation_calls(program: Program) -> Iterator[tuple[Site, Expr]]:
     """Yield the calls that evaluate a model, each with its data argument."""
     for site in model_calls(program, "evaluate"):
         given = site.call.argument(0, "x")
@@ -87,7 +87,7 @@ def _switched_on(program: Program, made: Site, function: Scope, offset: int) -> 
     for site in flow_of(program).within(function):
         if site.name != "tensorflow.data.Dataset.map":
             continue
-        switch = _guards(made, function, site.call.block, offset)
+        switch = _guarding_parameter(made, function, site.call.block, offset)
         if switch is None:
             continue
         for item in alternatives(site.result):
@@ -98,7 +98,7 @@ def _switched_on(program: Program, made: Site, function: Scope, offset: int) -> 
     return None
 
 
-def _guards(made: Site, function: Scope, block: int, offset: int) -> str | None:
+def _guarding_parameter(made: Site, function: Scope, block: int, offset: int) -> str | None:
     """Return the parameter whose default lets a block run, or None.
 
     None also where anything but plain parameters decides.

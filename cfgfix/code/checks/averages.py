@@ -40,7 +40,7 @@ def without_statistics(program: Program) -> Iterator[Hit]:
             if not scope.calls_of("assign"):
                 continue
             for event in scope.events_of("for"):
-                pair = _followed(scope, event)
+                pair = _assigned_models(scope, event)
                 if pair is None or _follows_more(program, scope):
                     continue
                 layer = next(
@@ -66,7 +66,7 @@ def _is_in(scope: Scope, call: Call, event: Event) -> bool:
     return any(inside(scope, call.block, number) for number, _ in event.bodies)
 
 
-def _followed(scope: Scope, event: Event) -> tuple[Expr, Expr] | None:
+def _assigned_models(scope: Scope, event: Event) -> tuple[Expr, Expr] | None:
     """Return the copy and the model whose variables a loop assigns, or None.
 
     The loop goes over `zip(copy.trainable_variables, model.trainable_variables)`.
@@ -91,12 +91,12 @@ def _followed(scope: Scope, event: Event) -> tuple[Expr, Expr] | None:
         if not _is_in(scope, call, event) or held not in sources or not call.args:
             continue
         other = next((name for name in sources if name != held), None)
-        if other is not None and any(is_name(part, other) for part in _parts(scope, call.args[0])):
+        if other is not None and any(is_name(part, other) for part in _variable_parts(scope, call.args[0])):
             return sources[held], sources[other]
     return None
 
 
-def _parts(scope: Scope, expr: Expr) -> Iterator[Expr]:
+def _variable_parts(scope: Scope, expr: Expr) -> Iterator[Expr]:
     for part in walk(expr):
         yield part
         if isinstance(part, Name):
@@ -132,18 +132,18 @@ def _layer_of(program: Program, scope: Scope, expr: Expr) -> Site | None:
     """
     found = None
     for value in values_of(program, scope, expr):
-        here = _normalises(program, value)
+        here = _normalising_call(program, value)
         if here is None:
             return None
         found = found or here
     return found
 
 
-def _normalises(program: Program, value: Value, depth: int = 3) -> Site | None:
+def _normalising_call(program: Program, value: Value, depth: int = 3) -> Site | None:
     if isinstance(value, Made) and value.site is not None and depth > 0:
         made = value.site
         if value.name in _CLONES and made.args:
-            return _normalises(program, made.args[0], depth - 1)
+            return _normalising_call(program, made.args[0], depth - 1)
         if not value.name.startswith(("keras.Sequential", "keras.Model")):
             return None
         if made.scope.kind == "function":
@@ -157,7 +157,7 @@ def _normalises(program: Program, value: Value, depth: int = 3) -> Site | None:
                 if site.name in _NORMALISES:
                     return site
                 if depth > 0 and site.result is not value and isinstance(site.result, Instance):
-                    found = _normalises(program, site.result, depth - 1)
+                    found = _normalising_call(program, site.result, depth - 1)
                     if found is not None:
                         return found
     return None

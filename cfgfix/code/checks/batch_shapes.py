@@ -221,7 +221,7 @@ def fixed_in_layer(program: Program) -> Iterator[Hit]:
             continue
         if not isinstance(shape, Collection) or len(shape.items) < 2 or written_for_one(program, scope):
             continue
-        size = _setting(shape.items[0]) if _is_fixed(program, scope, shape.items[0]) else None
+        size = _fixed_batch_size(shape.items[0]) if _is_fixed(program, scope, shape.items[0]) else None
         if size is None or any(item.kind == "if" for item in scope.block_chain(site.call.block)):
             continue
         batch = _batched_by(program, size)
@@ -253,7 +253,7 @@ def _is_fixed(program: Program, scope: Scope, expr: Expr) -> bool:
     )
 
 
-def _setting(expr: Expr) -> str | int | None:
+def _fixed_batch_size(expr: Expr) -> str | int | None:
     """Return a fixed batch size as a number or the last part of its name, or None."""
     found: object = None
     if isinstance(expr, Literal):
@@ -282,7 +282,7 @@ def _batched_by(program: Program, size: str | int) -> Site | None:
         if site.call.opaque or (given is not None and constant(given) is not False):
             return None
         first = site.call.argument(0, "batch_size")
-        if first is None or _setting(first) != size:
+        if first is None or _fixed_batch_size(first) != size:
             continue
         sets = [item for item in alternatives(site.result) if isinstance(item, Dataset)]
         if not sets or any(

@@ -44,21 +44,21 @@ def bound_in_loop(program: Program, scope: Scope, block: int) -> frozenset[str]:
         in_loop = inside(scope, event.block, block) or any(number == block for number, _ in event.bodies)
         if in_loop:
             for target in event.targets:
-                found |= _targets(target)
+                found |= _target_names(target)
             if event.kind == "define":
                 found.add(scope.module.summary.scopes[event.inner].name)
     return frozenset(found)
 
 
-def _targets(target: Expr) -> set[str]:
+def _target_names(target: Expr) -> set[str]:
     if isinstance(target, Name):
         return {target.name}
     if isinstance(target, Collection):
-        return {name for item in target.items for name in _targets(item)}
+        return {name for item in target.items for name in _target_names(item)}
     if isinstance(target, Starred):
-        return _targets(target.value)
+        return _target_names(target.value)
     if isinstance(target, (Attribute, Subscript)):
-        return _targets(target.base)
+        return _target_names(target.base)
     return set()
 
 

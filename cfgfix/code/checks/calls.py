@@ -66,7 +66,7 @@ def misfit(program: Program) -> Iterator[Hit]:
         seen.add(key)
         if ".compat.v1" in site.raw or ".contrib." in site.raw or ".python." in site.raw:
             continue
-        found = next(_faults(program, calls, site), None)
+        found = next(_argument_faults(program, calls, site), None)
         if found is None:
             continue
         if site.name not in calls.abstract and written_for_one(program, site.scope):
@@ -111,7 +111,7 @@ def _other_than_a_module(site: Site) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Fault:
+class _ArgumentFault:
     """A fault in the arguments of a call.
 
     Attributes:
@@ -129,12 +129,12 @@ class _Fault:
     always: bool = False
 
 
-def _faults(program: Program, calls: Calls, site: Site) -> Iterator[_Fault]:
+def _argument_faults(program: Program, calls: Calls, site: Site) -> Iterator[_ArgumentFault]:
     """Yield the faults in the arguments of a call."""
     call = site.call
     name = site.name
     if name in calls.abstract:
-        yield _Fault("is abstract: no object of it can be made, only its functions called")
+        yield _ArgumentFault("is abstract: no object of it can be made, only its functions called")
         return
     known = api(program).constructor(name)
     by_position = sum(1 for item in call.args if not isinstance(item, Starred))
@@ -150,9 +150,9 @@ def _faults(program: Program, calls: Calls, site: Site) -> Iterator[_Fault]:
     if not starred:
         for key in given:
             if key in parameters.positional[:by_position]:
-                yield _Fault(f"is given `{key}` twice, by position and by name", call.keyword(key))
+                yield _ArgumentFault(f"is given `{key}` twice, by position and by name", call.keyword(key))
         if by_position > len(parameters.positional) and not parameters.more and known is None:
-            yield _Fault(
+            yield _ArgumentFault(
                 f"takes {len(parameters.positional)} arguments by position and is given {by_position}",
                 call.args[len(parameters.positional)],
             )
@@ -161,11 +161,13 @@ def _faults(program: Program, calls: Calls, site: Site) -> Iterator[_Fault]:
     if not call.opaque and not starred:
         for key in parameters.required:
             if key not in given and key not in parameters.positional[:by_position]:
-                yield _Fault(f"is not given `{key}`, which it needs")
-        yield from _types(parameters, site)
+                yield _ArgumentFault(f"is not given `{key}`, which it needs")
+        yield from _dtype_faults(parameters, site)
 
 
-def _too_many_or_few(program: Program, site: Site, by_position: int, given: list[str]) -> Iterator[_Fault]:
+def _too_many_or_few(
+    program: Program, site: Site, by_position: int, given: list[str]
+) -> Iterator[_ArgumentFault]:
     """Yield the fault of a call with too many positional arguments or missing ones."""
     releases = api(program)
     name = _known_by_release(program, site)
@@ -174,7 +176,7 @@ def _too_many_or_few(program: Program, site: Site, by_position: int, given: list
     most = releases.most_by_position(name, releases.newest)
     if most is not None and by_position > most:
         every = releases.most_by_position(name, releases.admitted)
-        yield _Fault(
+        yield _ArgumentFault(
             f"takes {most or 'no'} argument{'' if most == 1 else 's'} by position and is given {by_position}",
             site.call.args[most],
             always=every is not None and by_position > every,
@@ -187,7 +189,7 @@ def _too_many_or_few(program: Program, site: Site, by_position: int, given: list
     if lacking:
         always = releases.lacking(name, releases.admitted, by_position, given)
         names = " and ".join(f"`{key}`" for key in lacking)
-        yield _Fault(f"is not given {names}, which it needs", always=lacking[0] in always)
+        yield _ArgumentFault(f"is not given {names}, which it needs", always=lacking[0] in always)
 
 
 def _known_by_release(program: Program, site: Site) -> str | None:
@@ -209,7 +211,7 @@ def _known_by_release(program: Program, site: Site) -> str | None:
 
 def _given_twice(
     program: Program, site: Site, by_position: int, starred: bool, given: list[str]
-) -> Iterator[_Fault]:
+) -> Iterator[_ArgumentFault]:
     """Yield arguments given both by position and by name, in every release at hand."""
     releases = api(program)
     name = _known_by_release(program, site)
@@ -222,22 +224,22 @@ def _given_twice(
         return
     for key in given:
         if all(key in order[:by_position] for order in orders):
-            yield _Fault(f"is given `{key}` twice, by position and by name", site.call.keyword(key))
+            yield _ArgumentFault(f"is given `{key}` twice, by position and by name", site.call.keyword(key))
 
 
-def _unknown_arguments(parameters: Parameters, site: Site, given: list[str]) -> Iterator[_Fault]:
+def _unknown_arguments(parameters: Parameters, site: Site, given: list[str]) -> Iterator[_ArgumentFault]:
     for key in given:
         if key not in parameters.named:
             left = sorted(parameters.named - set(given))
             near = only_match(key, left)
-            yield _Fault(
+            yield _ArgumentFault(
                 f"has no parameter `{key}`" + (f" (did you mean `{near}`?)" if near else ""),
                 site.call.keyword(key),
                 (key, near) if near else None,
             )
 
 
-def _types(parameters: Parameters, site: Site) -> Iterator[_Fault]:
+def _dtype_faults(parameters: Parameters, site: Site) -> Iterator[_ArgumentFault]:
     """Yield faults for a dtype given by position where the parameter is another one."""
     for position, expr in enumerate(site.call.args):
         if position >= len(parameters.positional) or position >= len(site.args):
@@ -251,7 +253,7 @@ def _types(parameters: Parameters, site: Site) -> Iterator[_Fault]:
             and canonical_name(value.name) in _TYPES
             and "dtype" in parameters.named
         ):
-            yield _Fault(
+            yield _ArgumentFault(
                 f"has `{parameter}` at position {position + 1}, where {text(expr)} stands: `dtype` goes by name",
                 expr,
                 raises=False,
@@ -367,10 +369,10 @@ def misspelt_member(program: Program) -> Iterator[Hit]:
             continue
         seen.add(key)
         owner = site.name.rpartition(".")[0]
-        family = _family(owner)
+        family = _class_family(owner)
         if family is None or not _one_of(site, owner):
             continue
-        members = _members(program, calls, family)
+        members = _member_names(program, calls, family)
         if func.attribute in members or func.attribute.startswith(
             "_" if not releases.early else ("_", "experimental")
         ):
@@ -421,7 +423,7 @@ _FAMILIES = (
 """Classes by their names, and the class of the table that has their members; empty for a class with a list of its own."""
 
 
-def _family(owner: str) -> str | None:
+def _class_family(owner: str) -> str | None:
     for pattern, family in _FAMILIES:
         if pattern.fullmatch(owner):
             return family or owner
@@ -440,7 +442,7 @@ _OF_KERAS = frozenset(
 """Members of Keras's own variables (Keras 3.15.1, `keras/src/backend/common/variables.py`)."""
 
 
-def _members(program: Program, calls: Calls, family: str) -> frozenset[str]:
+def _member_names(program: Program, calls: Calls, family: str) -> frozenset[str]:
     """Return the member names of a class, over all releases."""
     own = calls.members(family)
     if own is not None:

@@ -26,7 +26,7 @@ def sees_ahead(program: Program) -> Iterator[Hit]:
     sites = [site for site in flow_of(program).named(_ATTENTION) if not site.call.opaque]
     if not sites or any(_says_mask(site) for site in sites):
         return
-    shifted = next(_shifted(program), None)
+    shifted = next(_shifted_sequences(program), None)
     if shifted is None:
         return
     crossing = {id(site.scope) for site in sites if not _is_self(site)}
@@ -78,7 +78,7 @@ def _is_self(site: Site) -> bool:
     )
 
 
-def _shifted(program: Program) -> Iterator[tuple[Subscript, Scope, Event]]:
+def _shifted_sequences(program: Program) -> Iterator[tuple[Subscript, Scope, Event]]:
     """Yield where a sequence is used both without its first and its last step."""
     for module in program.modules:
         for scope in module.summary.scopes:
@@ -86,7 +86,7 @@ def _shifted(program: Program) -> Iterator[tuple[Subscript, Scope, Event]]:
             lasts: dict[str, Event] = {}
             for event in scope.events_of("assign", "return", "expr", "yield"):
                 for part in _not_calculated(event.value):
-                    cut = _cut(part)
+                    cut = _slice_cut(part)
                     if cut is None:
                         continue
                     side, flat = cut
@@ -110,7 +110,7 @@ def _not_calculated(expr: Expr | None) -> Iterator[Subscript]:
         pending += children(here)
 
 
-def _cut(expr: Subscript) -> tuple[str, bool] | None:
+def _slice_cut(expr: Subscript) -> tuple[str, bool] | None:
     """Return the end that a slice cuts by one, and whether it cuts the first axis.
 
     None for any other subscript.

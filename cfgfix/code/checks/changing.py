@@ -151,7 +151,7 @@ def changing_argument(
 
     The call is the caller's in a loop that passes the argument on, or None where the loop is in the scope itself.
     """
-    found = _turns(program, scope, block).changing(expr)
+    found = _turns_around(program, scope, block).changing(expr)
     if found is not None:
         return found, None
     if not isinstance(expr, Name) or scope.kind != "function" or scope.binding(expr.name):
@@ -165,18 +165,18 @@ def changing_argument(
         offset = int(any(target.receiver is not None for target in caller.targets))
         given = caller.call.argument(position - offset, expr.name)
         if given is not None:
-            found = _turns(program, caller.scope, caller.call.block).changing(given)
+            found = _turns_around(program, caller.scope, caller.call.block).changing(given)
             if found is not None:
                 return found, caller
     return None
 
 
 @once
-def _turns(program: Program, scope: Scope, block: int) -> _Turns:
-    return _Turns(program, scope, block)
+def _turns_around(program: Program, scope: Scope, block: int) -> _LoopTurns:
+    return _LoopTurns(program, scope, block)
 
 
-class _Turns:
+class _LoopTurns:
     """The loops around a block, and the values that change in their turns.
 
     Args:
@@ -208,8 +208,8 @@ class _Turns:
             if found is not None:
                 return found
         if isinstance(expr, FString):
-            return _TEXT if any(self._number(part, _DEPTH) for part in expr.parts) else None
-        found = self._number(expr, _DEPTH)
+            return _TEXT if any(self._number_in_words(part, _DEPTH) for part in expr.parts) else None
+        found = self._number_in_words(expr, _DEPTH)
         return found or None
 
     def _is_in_loop(self, block: int) -> bool:
@@ -244,7 +244,7 @@ class _Turns:
         for event in bound:
             value = event.value
             if event.kind == "augment":
-                if event.operator not in _OPERATORS or not self._constant(value):
+                if event.operator not in _OPERATORS or not self._is_constant(value):
                     return False
                 raised = raised or self._is_in_loop(event.block)
             elif (
@@ -255,28 +255,28 @@ class _Turns:
             ):
                 sides = (value.left, value.right)
                 if not any(is_name(side, name) for side in sides) or not all(
-                    is_name(side, name) or self._constant(side) for side in sides
+                    is_name(side, name) or self._is_constant(side) for side in sides
                 ):
                     return False
                 raised = raised or self._is_in_loop(event.block)
-            elif event.kind != "assign" or not self._constant(value):
+            elif event.kind != "assign" or not self._is_constant(value):
                 return False
         return raised
 
-    def _constant(self, expr: Expr | None) -> bool:
+    def _is_constant(self, expr: Expr | None) -> bool:
         if expr is None:
             return False
         if isinstance(expr, Literal):
             return type(expr.value) in (int, float)
         if isinstance(expr, Unary):
-            return self._constant(expr.operand)
+            return self._is_constant(expr.operand)
         if isinstance(expr, (Name, Attribute, Subscript)):
-            return self._setting(expr)
+            return self._is_setting(expr)
         if isinstance(expr, Binary):
-            return expr.operator in _OPERATORS and all(map(self._constant, (expr.left, expr.right)))
+            return expr.operator in _OPERATORS and all(map(self._is_constant, (expr.left, expr.right)))
         return False
 
-    def _setting(self, expr: Expr) -> bool:
+    def _is_setting(self, expr: Expr) -> bool:
         """Tell whether an expression is a number from the code, a config or an option."""
         if isinstance(expr, Name):
             value = Conditions(self.program, None).value(
@@ -289,7 +289,7 @@ class _Turns:
                 bound is not None
                 and bound[1] is self.scope
                 and isinstance(bound[0], (Literal, Subscript, Attribute))
-                and (isinstance(bound[0], Literal) or self._setting(bound[0]))
+                and (isinstance(bound[0], Literal) or self._is_setting(bound[0]))
             )
         head = expr
         while isinstance(head, (Attribute, Subscript)):
@@ -299,7 +299,7 @@ class _Turns:
                 return True
         return False
 
-    def _number(self, expr: Expr, depth: int) -> str:
+    def _number_in_words(self, expr: Expr, depth: int) -> str:
         """Return in words how a Python number changes, or empty text.
 
         Empty for a constant number and for anything that may be no number.
@@ -332,7 +332,7 @@ class _Turns:
                     if found in (COUNTER, _ATTRIBUTE) and not isinstance(bound[0].value, Name)
                     else found
                 )
-            if self._setting(expr) or self._is_known_number(expr):
+            if self._is_setting(expr) or self._is_known_number(expr):
                 return ""
             return self._kind_before(expr, depth)
         if isinstance(expr, Attribute) and self._own_counter(expr):
@@ -341,13 +341,13 @@ class _Turns:
             # What a module offers, such as `math.pi`, is a number as well.
             return (
                 ""
-                if self._setting(expr)
+                if self._is_setting(expr)
                 or dotted(expr) in ("math.pi", "math.e", "np.pi", "numpy.pi")
                 or self._is_known_number(expr)
                 else None
             )
         if isinstance(expr, Binary) and expr.operator in _OPERATORS:
-            return self._all([self._kind(side, depth - 1) for side in (expr.left, expr.right)])
+            return self._common_kind([self._kind(side, depth - 1) for side in (expr.left, expr.right)])
         if isinstance(expr, Call):
             return self._how_call_differs(expr, depth)
         return None
@@ -369,7 +369,7 @@ class _Turns:
         return self._kind(bound[0].value, depth - 1)
 
     @staticmethod
-    def _all(kinds: list[str | None]) -> str | None:
+    def _common_kind(kinds: list[str | None]) -> str | None:
         if None in kinds:
             return None
         found = next((kind for kind in kinds if kind), "")
@@ -377,7 +377,7 @@ class _Turns:
 
     def _how_call_differs(self, call: Call, depth: int) -> str | None:
         name = dotted(call.func) or ""
-        if name.startswith("random.") and name[7:] in _DRAWS and self._imports("random"):
+        if name.startswith("random.") and name[7:] in _DRAWS and self._is_imported("random"):
             return _DRAWN
         if call.keywords:
             return self._how_result_differs(call, depth)
@@ -391,7 +391,7 @@ class _Turns:
                     return _DRAWN
                 if self._of_turn(call.args[0]):
                     return _READ
-            return self._all(kinds) if kinds else None
+            return self._common_kind(kinds) if kinds else None
         if (
             call.method == "item"
             and not call.args
@@ -429,14 +429,14 @@ class _Turns:
         found: list[str | None] = []
         for event in returns:
             # Its own: what the parameters are is put in.
-            inner = _Turns(self.program, scope, event.block)
-            inner.counters = {item.name: "" for item in scope.params if inner._constant(item.default)} | {
+            inner = _LoopTurns(self.program, scope, event.block)
+            inner.counters = {item.name: "" for item in scope.params if inner._is_constant(item.default)} | {
                 name: kind or "" for name, kind in kinds.items()
             }
             found.append(inner._kind(event.value, depth - 2) if event.value is not None else None)
-        return self._all(found)
+        return self._common_kind(found)
 
-    def _imports(self, name: str) -> bool:
+    def _is_imported(self, name: str) -> bool:
         here: Scope | None = self.scope
         while here is not None:
             if name in here.imports:
@@ -488,7 +488,8 @@ class _Turns:
         if isinstance(expr, Collection):
             return (
                 _HOLDS
-                if expr.kind in ("list", "tuple") and any(self._number(item, _DEPTH) for item in expr.items)
+                if expr.kind in ("list", "tuple")
+                and any(self._number_in_words(item, _DEPTH) for item in expr.items)
                 else None
             )
         if isinstance(expr, Comprehension):
@@ -497,7 +498,9 @@ class _Turns:
             iterable = expr.generators[0][1]
             if isinstance(iterable, Call):
                 call = iterable
-                if is_name(call.func, "range") and any(self._number(item, _DEPTH) for item in call.args):
+                if is_name(call.func, "range") and any(
+                    self._number_in_words(item, _DEPTH) for item in call.args
+                ):
                     return _LONGER
             return None
         if not isinstance(expr, Name):

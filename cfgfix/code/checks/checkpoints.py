@@ -24,14 +24,14 @@ def looked_for_elsewhere(program: Program) -> Iterator[Hit]:
     """Find checkpoints looked up in a parent of the folder they are written to."""
     written: list[tuple[Site, tuple[_Part, ...]]] = []
     for site in flow_of(program).named("tensorflow.train.CheckpointManager"):
-        folder = _parts(program, site.scope, site.call.argument(1, "directory"))
+        folder = _path_parts(program, site.scope, site.call.argument(1, "directory"))
         if folder:
             written.append((site, folder))
     seen: set[tuple[int, int]] = set()
     for site in flow_of(program).named("tensorflow.train.latest_checkpoint"):
         key = id(site.scope), site.call.number
         given = site.call.argument(0, "checkpoint_dir")
-        asked = _parts(program, site.scope, given) if key not in seen else ()
+        asked = _path_parts(program, site.scope, given) if key not in seen else ()
         if not asked or written_for_one(program, site.scope):
             continue
         seen.add(key)
@@ -51,7 +51,7 @@ def looked_for_elsewhere(program: Program) -> Iterator[Hit]:
             )
 
 
-def _parts(program: Program, scope: Scope, expr: Expr | None, depth: int = _DEPTH) -> tuple[_Part, ...]:
+def _path_parts(program: Program, scope: Scope, expr: Expr | None, depth: int = _DEPTH) -> tuple[_Part, ...]:
     """Return the parts of a path joined from names and texts.
 
     Empty for any other expression.
@@ -68,21 +68,21 @@ def _parts(program: Program, scope: Scope, expr: Expr | None, depth: int = _DEPT
     if isinstance(expr, Name):
         given = only_value(scope, expr)
         if given is not None and given is not expr:
-            return _parts(program, scope, given, depth - 1)
+            return _path_parts(program, scope, given, depth - 1)
         here: Scope | None = scope
         while here is not None and expr.name not in here.names:
             here = program.outer(here)
         if here is None or (here.binding(expr.name) and here is scope):
             return ()
         if here is not scope and (given := only_value(here, expr)) is not None:
-            return _parts(program, here, given, depth - 1)
+            return _path_parts(program, here, given, depth - 1)
         return () if here.binding(expr.name) else ((expr.name, id(here)),)
     if isinstance(expr, Attribute):
         return _of_attribute(program, scope, expr, depth)
     if isinstance(expr, Call) and (dotted(expr.func) or "").endswith("path.join") and not expr.keywords:
         joined: tuple[_Part, ...] = ()
         for item in expr.args:
-            inner = _parts(program, scope, item, depth - 1)
+            inner = _path_parts(program, scope, item, depth - 1)
             if not inner:
                 return ()
             joined += inner
@@ -108,4 +108,4 @@ def _of_attribute(program: Program, scope: Scope, expr: Attribute, depth: int) -
     ]
     if len(stored) != 1:
         return ()
-    return _parts(program, stored[0][0], stored[0][1].value, depth - 1)
+    return _path_parts(program, stored[0][0], stored[0][1].value, depth - 1)

@@ -72,7 +72,7 @@ def _names_of(program: Program, site: Site) -> Iterator[tuple[Scope, str]]:
 
     Callers of a function that returns the clone count.
     """
-    own = _bound(site.scope, site.call)
+    own = _bound_name(site.scope, site.call)
     if own is not None:
         yield site.scope, own
     returned = any(
@@ -83,12 +83,12 @@ def _names_of(program: Program, site: Site) -> Iterator[tuple[Scope, str]]:
     )
     if returned:
         for caller in flow_of(program).callers(site.scope):
-            name = _bound(caller.scope, caller.call)
+            name = _bound_name(caller.scope, caller.call)
             if name is not None:
                 yield caller.scope, name
 
 
-def _bound(scope: Scope, call: Call) -> str | None:
+def _bound_name(scope: Scope, call: Call) -> str | None:
     for event in scope.events():
         if event.kind in ("assign", "annotate") and event.value is call and len(event.targets) == 1:
             return dotted(event.targets[0])
@@ -111,11 +111,13 @@ def _use(names: list[tuple[Scope, str]], modules: list[Module]) -> Step | None:
         for here in scopes:
             for call in here.calls:
                 mine = call.receiver is not None and _is_named(call.receiver, name)
-                if (mine and call.method in _TRAINS) or any(_is_named(item, name) for item in _given(call)):
+                if (mine and call.method in _TRAINS) or any(
+                    _is_named(item, name) for item in _given_models(call)
+                ):
                     return None
                 if (mine and call.method in _READS) or _is_named(call.func, name):
                     found = found or Step(here, call.name_place, call.block, "it is asked here")
-            frozen, trained = _marks(here, name)
+            frozen, trained = _freezing_places(here, name)
             if trained:
                 return None
             if frozen is not None:
@@ -130,13 +132,13 @@ def _is_named(expr: Expr, name: str) -> bool:
     return isinstance(expr, Attribute) and expr.attribute == name.rpartition(".")[2]
 
 
-def _given(call: Call) -> Iterable[Expr]:
+def _given_models(call: Call) -> Iterable[Expr]:
     yield from call.args
     for _, value in call.keywords:
         yield value
 
 
-def _marks(scope: Scope, name: str) -> tuple[tuple[Place, int] | None, bool]:
+def _freezing_places(scope: Scope, name: str) -> tuple[tuple[Place, int] | None, bool]:
     """Return where a scope freezes a model, and whether it reads its variables."""
     frozen: tuple[Place, int] | None = None
     for event in scope.events():

@@ -73,7 +73,7 @@ def _is_decoded(site: Site) -> bool:
     return site.name.startswith(_DECODES) and not site.name.startswith(_NO_FILES)
 
 
-def _hit(site: Site, what: str, then: str, made: Site, path: tuple[Site, ...] = ()) -> Hit:
+def _decoding_hit(site: Site, what: str, then: str, made: Site, path: tuple[Site, ...] = ()) -> Hit:
     return hit_at(
         site,
         flow=(at(made, label=what), *steps_to(site.scope, path)),
@@ -111,7 +111,7 @@ def _in_generators(program: Program) -> Iterator[Hit]:
         for site in model_calls(program, method):
             given = site.call.argument(0, name)
             generator = generator_of(program, site, given) if given is not None else None
-            if generator is not None and not _several(site):
+            if generator is not None and not _uses_several_workers(site):
                 made.append((site, generator, f"{method} runs it"))
     for site, generator, what in made:
         if in_tests(site.scope) or written_for_one(program, site.scope) or _has_workers(generator.module):
@@ -120,7 +120,7 @@ def _in_generators(program: Program) -> Iterator[Hit]:
             continue
         for call, path in inside_function(program, generator):
             if _is_decoded(call) and for_each((*path, call)):
-                yield _hit(
+                yield _decoding_hit(
                     call,
                     f"{what} in one thread",
                     "a map over the paths with num_parallel_calls decodes several at once",
@@ -139,7 +139,7 @@ def _under_interleave(program: Program, site: Site) -> bool:
     )
 
 
-def _several(site: Site) -> bool:
+def _uses_several_workers(site: Site) -> bool:
     """Tell whether a `fit` call may use several workers."""
     if site.call.opaque:
         return True
@@ -153,7 +153,7 @@ def _several(site: Site) -> bool:
 def _in_sequences(program: Program) -> Iterator[Hit]:
     for method, name in (("fit", "x"), ("fit_generator", "generator")):
         for site in model_calls(program, method):
-            if in_tests(site.scope) or _several(site) or written_for_one(program, site.scope):
+            if in_tests(site.scope) or _uses_several_workers(site) or written_for_one(program, site.scope):
                 continue
             for value in alternatives(site.argument(0, name)):
                 if not isinstance(value, Instance) or _SEQUENCES.isdisjoint(
@@ -165,7 +165,7 @@ def _in_sequences(program: Program) -> Iterator[Hit]:
                     continue
                 for call, path in inside_function(program, getter):
                     if _is_decoded(call):
-                        yield _hit(
+                        yield _decoding_hit(
                             call,
                             f"{method} asks {value.scope.name} for batch after batch with one worker",
                             "workers=... in super().__init__ (in fit before Keras 3) reads several batches at once",
@@ -275,19 +275,19 @@ def _training_in(program: Program, scope: Scope, number: int) -> Iterator[Site]:
                 site.call.method in _TRAINS
                 and (site.name.startswith("keras.") or site.call.method == "train_on_batch")
             )
-            or any(_steps(program, target.scope) for target in site.targets)
+            or any(_applies_gradients(program, target.scope) for target in site.targets)
         ):
             yield site
 
 
-def _steps(program: Program, scope: Scope, depth: int = 2) -> bool:
+def _applies_gradients(program: Program, scope: Scope, depth: int = 2) -> bool:
     """Tell whether a loop-free function applies gradients, itself or through callees."""
     if any(block.kind in ("for", "while") for block in scope.blocks):
         return False
     if any(call.method == "apply_gradients" for call in scope.calls):
         return True
     return depth > 0 and any(
-        _steps(program, target.scope, depth - 1)
+        _applies_gradients(program, target.scope, depth - 1)
         for site in flow_of(program).within(scope)
         for target in site.targets
     )

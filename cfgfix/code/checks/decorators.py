@@ -51,7 +51,7 @@ def _returning_nothing(program: Program, decorator: Expr, outer: Scope) -> Scope
     It is the decorator itself, or the inner function that a decorator with arguments returns.
     """
     called = isinstance(decorator, Call)
-    function = _function(program, decorator.func if isinstance(decorator, Call) else decorator, outer)
+    function = _function_named(program, decorator.func if isinstance(decorator, Call) else decorator, outer)
     if function is None or function.generator or function.is_async or function.decorators:
         return None
     if not called:
@@ -74,7 +74,7 @@ def _never_returns(function: Scope) -> bool:
     return not any(event.kind == "raise" and event.block == 0 for event in events)
 
 
-def _function(program: Program, expr: Expr, scope: Scope) -> Scope | None:
+def _function_named(program: Program, expr: Expr, scope: Scope) -> Scope | None:
     """Return the function or method of the project that an expression names, or None."""
     value = program.static_value(expr, scope)
     if isinstance(value, Function):
@@ -126,15 +126,15 @@ def _use(program: Program, scope: Scope) -> tuple[Scope, Place, str] | None:
             places = [(base, "a class is derived from it") for base in user.bases]
             around = module.summary.scopes[user.parent] if user.parent >= 0 else user
             for expr, how in places:
-                if _is(program, expr, around, scope):
+                if _is_named(program, expr, around, scope):
                     return around, place_of(expr, around) or user.place, how
             for call in user.calls:
-                if _is(program, call.func, user, scope):
+                if _is_named(program, call.func, user, scope):
                     return user, call.name_place, "it is called"
     return None
 
 
-def _is(program: Program, expr: Expr, where: Scope, scope: Scope) -> bool:
+def _is_named(program: Program, expr: Expr, where: Scope, scope: Scope) -> bool:
     """Tell whether an expression names a given class or function."""
     if (dotted(expr) or "").rpartition(".")[2] != scope.name:
         return False

@@ -37,7 +37,7 @@ def value_of_size(program: Program) -> Iterator[Hit]:
         for scope in module.summary.scopes:
             found = [
                 expr
-                for expr in _attributes(scope)
+                for expr in _attributes_read(scope)
                 if expr.attribute == "value" and _is_size(program, scope, expr.base)
             ]
             if not found or written_for_one(program, scope):
@@ -71,7 +71,7 @@ def _has_old_shapes(program: Program) -> bool:
     )
 
 
-def _attributes(scope: Scope) -> Iterator[Attribute]:
+def _attributes_read(scope: Scope) -> Iterator[Attribute]:
     """Yield the attributes that a scope's code reads, each once."""
     tops: list[Expr | None] = [block.test for block in scope.blocks]
     for event in scope.events():

@@ -47,7 +47,7 @@ def in_loop(program: Program) -> Iterator[Hit]:
         seen.add(key)
         if written_for_one(program, scope) or kept_eager(program, scope.module):
             continue
-        if hot.reach(scope, GRAPH, ELEMENT, PYTHON) is not None or _builds(program, scope, site):
+        if hot.reach(scope, GRAPH, ELEMENT, PYTHON) is not None or _builds_model(program, scope, site):
             continue
         arg = site.call.argument(0, "inputs")
         if (arg is not None and one_sample(arg, scope, site.call.block)) or is_read_as_one_prediction(
@@ -62,9 +62,9 @@ def in_loop(program: Program) -> Iterator[Hit]:
         if found is None:
             continue
         where, loop, caller = found
-        if _builds(program, where, None) or hot.reach(where, GRAPH, ELEMENT, PYTHON) is not None:
+        if _builds_model(program, where, None) or hot.reach(where, GRAPH, ELEMENT, PYTHON) is not None:
             continue
-        if _named_by_loop(where, loop, site if caller is None else caller) or not _many(
+        if _named_by_loop(where, loop, site if caller is None else caller) or not _has_many_turns(
             program, where, loop, site
         ):
             continue
@@ -72,7 +72,7 @@ def in_loop(program: Program) -> Iterator[Hit]:
             continue
         if shows_pictures(scope) or shows_pictures(where):
             continue
-        if _trains(program, where, loop):
+        if _trains_in_loop(program, where, loop):
             # The step beside it takes the time, and other rules are about it.
             continue
         model = text(site.call.func)
@@ -86,7 +86,7 @@ def in_loop(program: Program) -> Iterator[Hit]:
         )
 
 
-def _trains(program: Program, scope: Scope, loop: int) -> bool:
+def _trains_in_loop(program: Program, scope: Scope, loop: int) -> bool:
     """Tell whether a loop trains, itself or through the functions it calls."""
     sites = [site for site in flow_of(program).within(scope) if _is_inside(scope, site.call.block, loop)]
     return any(
@@ -94,7 +94,7 @@ def _trains(program: Program, scope: Scope, loop: int) -> bool:
     ) or any(applies_gradients(program, target.scope, set()) for site in sites for target in site.targets)
 
 
-def _builds(program: Program, scope: Scope, site: Site | None) -> bool:
+def _builds_model(program: Program, scope: Scope, site: Site | None) -> bool:
     """Tell whether a scope builds a model or belongs to a model's class."""
     owner = program.owner(scope)
     if owner is not None and is_keras_part(program, owner):
@@ -139,7 +139,7 @@ def _is_inside(scope: Scope, block: int, loop: int) -> bool:
     return loop in scope.block_numbers(block)
 
 
-def _many(program: Program, scope: Scope, loop: int, site: Site) -> bool:
+def _has_many_turns(program: Program, scope: Scope, loop: int, site: Site) -> bool:
     """Tell whether a loop goes over a dataset or makes many turns."""
     for kind, dataset, where, block in flow_of(program).consumed:
         if kind == "loop" and where is scope and block == loop:

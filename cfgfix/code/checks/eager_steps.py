@@ -79,7 +79,7 @@ def eager_step(program: Program) -> Iterator[Hit]:
             # What is called comes from a caller, who may have compiled it.
             continue
         for target in plain:
-            tape = _tape(program, target.scope, set())
+            tape = _tape_call(program, target.scope, set())
             if (
                 tape is None
                 or hot.reach(tape.scope, GRAPH) is not None
@@ -306,14 +306,14 @@ def _on_purpose(scope: Scope) -> bool:
 def _once_a_rollout(program: Program, scope: Scope, loop: int) -> bool:
     """Tell whether a loop plays many steps of an environment between its updates."""
     own = [call for call in scope.calls if inside(scope, call.block, loop)]
-    if any(_plays(call) and innermost_loop(scope, call.block) != loop for call in own):
+    if any(_steps_environment(call) and innermost_loop(scope, call.block) != loop for call in own):
         return True
     pending = [(site, 0) for site in flow_of(program).within(scope) if inside(scope, site.call.block, loop)]
     while pending:
         site, depth = pending.pop()
         for target in site.targets:
             if any(
-                _plays(call) and innermost_loop(target.scope, call.block) is not None
+                _steps_environment(call) and innermost_loop(target.scope, call.block) is not None
                 for call in target.scope.calls
             ):
                 return True
@@ -322,7 +322,7 @@ def _once_a_rollout(program: Program, scope: Scope, loop: int) -> bool:
     return False
 
 
-def _plays(call: Call) -> bool:
+def _steps_environment(call: Call) -> bool:
     """Tell whether a call steps an environment, as `env.step(action)` does."""
     return call.method == "step" and "env" in text(call.receiver).lower()
 
@@ -507,11 +507,11 @@ def _is_decorated(scope: Scope) -> bool:
     """Tell whether a function has a decorator, which may compile it."""
     return any(
         name not in ("property", "staticmethod", "classmethod", "wraps", "override", "timer", "no_type_check")
-        for name in _decorators(scope)
+        for name in _decorator_names(scope)
     )
 
 
-def _decorators(scope: Scope) -> Iterator[str]:
+def _decorator_names(scope: Scope) -> Iterator[str]:
     """Yield the last names of the decorators of a function."""
     for item in scope.decorators:
         func = item.func if isinstance(item, Call) else item
@@ -523,7 +523,7 @@ def _compiled_by_decorator(scope: Scope) -> bool:
 
     What runs a program, as `main`, `automain` and `command` do, compiles nothing.
     """
-    return any(_COMPILES.search(name) is not None or not name for name in _decorators(scope))
+    return any(_COMPILES.search(name) is not None or not name for name in _decorator_names(scope))
 
 
 _COMPILES = re.compile("function|graph|jit|compil|trace|defun|distribut", re.IGNORECASE)
@@ -546,7 +546,7 @@ def _explains_eager(scope: Scope) -> bool:
     )
 
 
-def _tape(program: Program, scope: Scope, seen: set[int]) -> Site | None:
+def _tape_call(program: Program, scope: Scope, seen: set[int]) -> Site | None:
     if id(scope) in seen or len(seen) > 20:
         return None
     seen.add(id(scope))
@@ -555,14 +555,14 @@ def _tape(program: Program, scope: Scope, seen: set[int]) -> Site | None:
         if site.name == "tensorflow.GradientTape":
             return site
     for function in run_on_replicas(program, scope):
-        if function.compiled is None and (found := _tape(program, function.scope, seen)) is not None:
+        if function.compiled is None and (found := _tape_call(program, function.scope, seen)) is not None:
             return found
     for site in sites:
         if innermost_loop(scope, site.call.block) is not None:
             continue
         for target in site.targets:
             if target.compiled is None:
-                found = _tape(program, target.scope, seen)
+                found = _tape_call(program, target.scope, seen)
                 if found is not None:
                     return found
     return None

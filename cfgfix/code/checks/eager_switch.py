@@ -33,14 +33,14 @@ def eager_switch(program: Program) -> Iterator[Hit]:
             yield hit_at(
                 site,
                 severity="info"
-                if _exports(program, site.scope)
+                if _exports_model(program, site.scope)
                 or not _is_trained_under(program, site.scope)
                 or _says_why(site)
                 else None,
                 values={"what": "every tf.function runs"},
                 rewrites=(Rewrite("drop-statement", site.scope, event.place),) if event is not None else (),
             )
-    for site in _compiles(program):
+    for site in _compile_calls(program):
         if is_true(site.call.keyword("run_eagerly")) and not guarded_by_words(site, *DEBUG_WORDS):
             if is_true(site.call.keyword("jit_compile")):
                 continue
@@ -128,7 +128,7 @@ def _says_why(site: Site) -> bool:
     return any(len(words.split()) >= 3 and "(" not in words for words in said)
 
 
-def _exports(program: Program, scope: Scope) -> bool:
+def _exports_model(program: Program, scope: Scope) -> bool:
     """Tell whether a file converts or exports a model."""
     return any(
         site.scope.module is scope.module
@@ -140,14 +140,14 @@ def _exports(program: Program, scope: Scope) -> bool:
     )
 
 
-def _compiles(program: Program) -> Iterator[Site]:
+def _compile_calls(program: Program) -> Iterator[Site]:
     for name in ("keras.Model.compile", "keras.Sequential.compile"):
         yield from flow_of(program).named(name)
 
 
 def jit_and_eager(program: Program) -> Iterator[Hit]:
     """Find `compile(run_eagerly=True, jit_compile=True)`."""
-    for site in _compiles(program):
+    for site in _compile_calls(program):
         if is_true(site.call.keyword("run_eagerly")) and is_true(site.call.keyword("jit_compile")):
             yield hit_at(
                 site,

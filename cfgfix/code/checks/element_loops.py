@@ -79,13 +79,13 @@ def loop_in_place_of_operation(program: Program) -> Iterator[Hit]:
             ):
                 continue
             for event in loops:
-                found = _calculates(program, scope, event, eager=True)
+                found = _computed_with_element(program, scope, event, eager=True)
                 if found is None or _holds_another(program, scope, event):
                     continue
                 shown, turns = found
                 if turns is not None and turns <= _FEW:
                     continue
-                yield _hit(
+                yield _loop_hit(
                     scope,
                     event,
                     shown,
@@ -99,10 +99,10 @@ def loop_in_place_of_operation(program: Program) -> Iterator[Hit]:
             turns = turns_in_graph(program, scope, event)
             if turns is None:
                 continue
-            calculated = _calculates(program, scope, event, eager=False)
+            calculated = _computed_with_element(program, scope, event, eager=False)
             yield hit_in(
                 scope,
-                _head(event),
+                _iterable_place(event),
                 event.block,
                 {
                     "shown": calculated[0] if calculated is not None else "the draw",
@@ -114,23 +114,23 @@ def loop_in_place_of_operation(program: Program) -> Iterator[Hit]:
             )
 
 
-def _hit(scope: Scope, event: Event, shown: str, turns: str, why: str) -> Hit:
+def _loop_hit(scope: Scope, event: Event, shown: str, turns: str, why: str) -> Hit:
     return hit_in(
         scope,
-        _head(event),
+        _iterable_place(event),
         event.block,
         {"shown": shown, "loop_line": event.line, "turns": turns, "why": why},
     )
 
 
-def _head(event: Event) -> Place:
+def _iterable_place(event: Event) -> Place:
     """Return the place of the expression that a loop iterates over."""
     value = event.value
     assert isinstance(value, (Call, Name))
     return value.place
 
 
-class _Blocks(NamedTuple):
+class _BlockContents(NamedTuple):
     """The statements and calls of a scope by each block that they lie in."""
 
     events: dict[int, list[Event]]
@@ -140,9 +140,9 @@ class _Blocks(NamedTuple):
 
 
 @once
-def _blocks(_program: Program, scope: Scope) -> _Blocks:
+def _contents_of_blocks(_program: Program, scope: Scope) -> _BlockContents:
     loops = (event for event in scope.events_of("for") if event.bodies and event.value is not None)
-    found = _Blocks({}, {}, frozenset(event.block for event in loops))
+    found = _BlockContents({}, {}, frozenset(event.block for event in loops))
     for event in scope.events():
         for number in scope.block_numbers(event.block):
             found.events.setdefault(number, []).append(event)
@@ -153,13 +153,13 @@ def _blocks(_program: Program, scope: Scope) -> _Blocks:
 
 
 @once
-def _loops(_program: Program, scope: Scope) -> dict[int, Event]:
+def _loops_by_block(_program: Program, scope: Scope) -> dict[int, Event]:
     """Return the `for` loops of a scope by the blocks that are their bodies."""
     return {event.bodies[0][0]: event for event in scope.events_of("for") if event.bodies}
 
 
 @once
-def _sites(program: Program, scope: Scope) -> dict[int, Site]:
+def _sites_by_call(program: Program, scope: Scope) -> dict[int, Site]:
     """Return the sites of a scope by the numbers of their calls."""
     return {site.call.number: site for site in flow_of(program).within(scope)}
 
@@ -170,7 +170,7 @@ def turns_in_graph(program: Program, scope: Scope, event: Event) -> int | None:
 
     None for any other loop, and for one with another loop over elements in it.
     """
-    found = _calculates(program, scope, event, eager=False)
+    found = _computed_with_element(program, scope, event, eager=False)
     if found is None or found[1] is None or _holds_another(program, scope, event):
         return None
     return found[1] if found[1] >= _FEW else None
@@ -178,10 +178,10 @@ def turns_in_graph(program: Program, scope: Scope, event: Event) -> int | None:
 
 def _holds_another(program: Program, scope: Scope, event: Event) -> bool:
     """Tell whether a loop's body contains another loop."""
-    return event.bodies[0][0] in _blocks(program, scope).with_loops
+    return event.bodies[0][0] in _contents_of_blocks(program, scope).with_loops
 
 
-def _calculates(
+def _computed_with_element(
     program: Program, scope: Scope, event: Event, *, eager: bool
 ) -> tuple[str, int | None] | None:
     """Return what a loop computes with an element, as text, and its number of turns.
@@ -192,7 +192,7 @@ def _calculates(
     body = event.bodies[0][0]
     if variable is None or event.value is None:
         return None
-    turns, over = _turns(program, scope, event)
+    turns, over = _turns_of_loop(program, scope, event)
     if not over:
         return None
     names: dict[str, None] = {}
@@ -201,8 +201,8 @@ def _calculates(
         return None
     if _needs_last_turn(program, scope, event):
         return None
-    sites = _sites(program, scope)
-    inner = _blocks(program, scope).events.get(body, [])
+    sites = _sites_by_call(program, scope)
+    inner = _contents_of_blocks(program, scope).events.get(body, [])
     iterates = not _is_range(event.value)
     own: dict[str, None] = dict(names) if iterates else {}
     for item in inner:
@@ -233,7 +233,7 @@ def _is_range(expr: Expr) -> bool:
     return isinstance(expr, Call) and (dotted(expr.func) or "") in ("range", "trange")
 
 
-def _turns(program: Program, scope: Scope, event: Event) -> tuple[int | None, bool]:
+def _turns_of_loop(program: Program, scope: Scope, event: Event) -> tuple[int | None, bool]:
     """Return a loop's number of turns, and whether it goes over elements.
 
     Outer loops multiply the number; None where it is not known.
@@ -249,7 +249,7 @@ def _turns(program: Program, scope: Scope, event: Event) -> tuple[int | None, bo
         elif counted and number is not None and total is not None:
             total *= number
         around = _innermost_for(scope, here.block)
-        here = _loops(program, scope).get(around) if around is not None else None
+        here = _loops_by_block(program, scope).get(around) if around is not None else None
     return total, over
 
 
@@ -265,8 +265,8 @@ def _own_turns(program: Program, scope: Scope, event: Event) -> tuple[int | None
         if "range" in scope.names:
             return None, False
         bound = value.args[-1]
-        known = _number(program, scope, bound, event.line)
-        first = _number(program, scope, value.args[0], event.line) if len(value.args) == 2 else 0
+        known = _integer_value(program, scope, bound, event.line)
+        first = _integer_value(program, scope, value.args[0], event.line) if len(value.args) == 2 else 0
         if known is not None and first is not None:
             return max(0, known - first), True
         if _is_name_of_length(bound):
@@ -274,7 +274,7 @@ def _own_turns(program: Program, scope: Scope, event: Event) -> tuple[int | None
         made = only_value(scope, bound)
         return None, made is not None and _is_name_of_length(made)
     if isinstance(value, Name):
-        rows = _rows(program, scope, value, event.line)
+        rows = _first_size(program, scope, value, event.line)
         return rows, rows is not None
     return None, False
 
@@ -291,7 +291,7 @@ def _is_name_of_length(expr: Expr) -> bool:
     )
 
 
-def _number(program: Program, scope: Scope, expr: Expr, line: int) -> int | None:
+def _integer_value(program: Program, scope: Scope, expr: Expr, line: int) -> int | None:
     """Return the known integer value of an expression, or None.
 
     The length or first size of a tensor of known shape counts.
@@ -303,21 +303,21 @@ def _number(program: Program, scope: Scope, expr: Expr, line: int) -> int | None
     if made is None:
         return None
     if isinstance(made, Call) and is_name(made.func, "len") and len(made.args) == 1:
-        return _rows(program, scope, made.args[0], line)
+        return _first_size(program, scope, made.args[0], line)
     if (
         isinstance(made, Subscript)
         and isinstance(made.base, Attribute)
         and made.base.attribute == "shape"
         and constant(made.index) == 0
     ):
-        return _rows(program, scope, made.base.base, line)
+        return _first_size(program, scope, made.base.base, line)
     return None
 
 
 _SHAPED = ("zeros", "ones", "normal", "uniform", "truncated_normal", "fill", "random", "rand", "randn")
 
 
-def _rows(program: Program, scope: Scope, expr: Expr, line: int, depth: int = 3) -> int | None:
+def _first_size(program: Program, scope: Scope, expr: Expr, line: int, depth: int = 3) -> int | None:
     """Return the known first size of a tensor or array, or None."""
     if depth == 0 or not isinstance(expr, Name):
         return None
@@ -325,20 +325,20 @@ def _rows(program: Program, scope: Scope, expr: Expr, line: int, depth: int = 3)
     if made is None and any(item.name == expr.name for item in scope.params) and not scope.binding(expr.name):
         position = [item.name for item in scope.params].index(expr.name)
         sizes = {
-            _rows(program, caller.scope, given, caller.call.line, depth - 1)
+            _first_size(program, caller.scope, given, caller.call.line, depth - 1)
             for caller in flow_of(program).callers(scope)
             for given in [caller.call.argument(position - int(program.owner(scope) is not None), expr.name)]
             if given is not None
         }
         return sizes.pop() if len(sizes) == 1 else None
     if made is None and scope.parent >= 0 and not scope.binding(expr.name):
-        return _rows(program, scope.module.summary.scopes[0], expr, line, depth - 1)
+        return _first_size(program, scope.module.summary.scopes[0], expr, line, depth - 1)
     if not isinstance(made, Call) or not made.args:
         return None
     last = (dotted(made.func) or "").rpartition(".")[2]
     if last in ("astype", "cast", "constant", "convert_to_tensor"):
         inner = made.receiver if last == "astype" else made.args[0]
-        return _rows(program, scope, inner, line, depth - 1) if inner is not None else None
+        return _first_size(program, scope, inner, line, depth - 1) if inner is not None else None
     if last == "range" and len(made.args) == 1:
         found = Conditions(program, None).value(made.args[0], scope, before=line)
         return found if type(found) is int else None
@@ -350,19 +350,19 @@ def _rows(program: Program, scope: Scope, expr: Expr, line: int, depth: int = 3)
     return found if type(found) is int else None
 
 
-def _operation(name: str) -> bool:
+def _is_cheap_operation(name: str) -> bool:
     """Tell whether a full name is one of a cheap operation."""
     return name.startswith(_LIBRARIES) and name.rpartition(".")[2] in _OPERATIONS
 
 
 def _only_operations(program: Program, scope: Scope, block: int, depth: int) -> bool:
     """Tell whether a block calls nothing but cheap operations, itself or in functions."""
-    sites = _sites(program, scope)
-    for call in _blocks(program, scope).calls.get(block, []):
+    sites = _sites_by_call(program, scope)
+    for call in _contents_of_blocks(program, scope).calls.get(block, []):
         site = sites.get(call.number)
         name = site.name if site is not None else ""
         last = (call.method or dotted(call.func) or "").rpartition(".")[2]
-        if name and (_operation(name) or (name.startswith(_DRAWS) and _draws_one(call))):
+        if name and (_is_cheap_operation(name) or (name.startswith(_DRAWS) and _draws_one(call))):
             continue
         if last in _PYTHON and (not name or name.startswith("builtins.") or call.method in _OF_TENSORS):
             continue
@@ -391,7 +391,7 @@ def _needs_last_turn(program: Program, scope: Scope, event: Event) -> bool:
     Sums, lists and scattered values do not count.
     """
     body = event.bodies[0][0]
-    inner = _blocks(program, scope).events.get(body, [])
+    inner = _contents_of_blocks(program, scope).events.get(body, [])
     bound: set[str] = set()
     """Names given in this turn so far."""
     given = {
@@ -409,7 +409,7 @@ def _needs_last_turn(program: Program, scope: Scope, event: Event) -> bool:
                 isinstance(target, (Name, Subscript)) for target in item.targets
             ):
                 return True
-            if item.value is not None and _uses(item.value, given - bound):
+            if item.value is not None and _uses_names(item.value, given - bound):
                 return True
             continue
         if item.value is None:
@@ -418,14 +418,14 @@ def _needs_last_turn(program: Program, scope: Scope, event: Event) -> bool:
         own = {name for target in item.targets for name in _bound_names(target)}
         if item.kind == "assign" and len(own) == 1:
             value_parts = _without_sum(value, next(iter(own)))
-            if any(_uses(part, given - bound) for part in value_parts):
+            if any(_uses_names(part, given - bound) for part in value_parts):
                 return True
-        elif _uses(value, given - bound):
+        elif _uses_names(value, given - bound):
             return True
         if item.kind in ("assign", "annotate"):
             if any(isinstance(target, Attribute) for target in item.targets):
                 return True
-            if not _carries(value, own):
+            if not _carries_names(value, own):
                 bound |= own
     return False
 
@@ -447,7 +447,7 @@ def _without_sum(value: Expr, name: str) -> tuple[Expr, ...]:
     return (value,)
 
 
-def _carries(value: Expr, names: set[str]) -> bool:
+def _carries_names(value: Expr, names: set[str]) -> bool:
     return any(isinstance(part, Name) and part.name in names for part in walk(value))
 
 
@@ -457,7 +457,7 @@ def _bound_names(target: Expr) -> set[str]:
     return set(names)
 
 
-def _uses(expr: Expr, names: set[str]) -> bool:
+def _uses_names(expr: Expr, names: set[str]) -> bool:
     return any(isinstance(part, Name) and part.name in names for part in walk(expr))
 
 
@@ -478,7 +478,11 @@ def _on_element(
             return None
         if not eager and site.name.startswith(_DRAWS) and _draws_one(part):
             return text(part)
-        if _operation(site.name) and site.name.rpartition(".")[2] not in ("cast", "constant", "stack"):
+        if _is_cheap_operation(site.name) and site.name.rpartition(".")[2] not in (
+            "cast",
+            "constant",
+            "stack",
+        ):
             if site.name in _READS and eager:
                 return text(part)
             if any(_has_element(item, names, own) for item in part.args):
@@ -525,7 +529,7 @@ def _has_element(expr: Expr, names: dict[str, None], own: dict[str, None]) -> bo
 @once
 def _tensor_names(program: Program, scope: Scope) -> frozenset[str]:
     """Return the names of a scope that only a TensorFlow operation is assigned to."""
-    sites = _sites(program, scope)
+    sites = _sites_by_call(program, scope)
     found: set[str] = set()
     for event in scope.events_of("assign"):
         value = event.value

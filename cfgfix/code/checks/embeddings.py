@@ -42,7 +42,7 @@ def too_small(program: Program) -> Iterator[Hit]:
             continue
         seen.add(key)
         names: set[str] = set()
-        counted = _only(program, site.scope, given, names)
+        counted = _only_source(program, site.scope, given, names)
         made = _counted_from_one(program, counted, names) if counted is not None else None
         if made is None or _is_added_to(
             names, (site.scope, made[0].scope, *(counted[:1] if counted else ()))
@@ -58,7 +58,7 @@ def too_small(program: Program) -> Iterator[Hit]:
         )
 
 
-def _only(program: Program, scope: Scope, expr: Expr, names: set[str]) -> _Found | None:
+def _only_source(program: Program, scope: Scope, expr: Expr, names: set[str]) -> _Found | None:
     """Return the only expression that a value comes from, with its scope, or None.
 
     Names, attributes, parameters and results are followed, and their names added to `names`.
@@ -161,13 +161,13 @@ def _counted_from_one(program: Program, counted: _Found, names: set[str]) -> tup
     words = expr.args[0]
     if isinstance(words, Call) and not words.args and words.method in ("keys", "items", "values"):
         words = words.receiver or words
-    found = _only(program, scope, words, names)
+    found = _only_source(program, scope, words, names)
     if found is None:
         return None
     scope, expr = found
     if isinstance(expr, Attribute) and expr.attribute in ("word_index", "index_word"):
         names.add(expr.attribute)
-        made = _tokenizer(program, scope, expr.base)
+        made = _unlimited_tokenizer(program, scope, expr.base)
         if made is None:
             return None
         return at(made, label="it numbers its words from 1"), "Tokenizer numbers its words from 1"
@@ -183,21 +183,21 @@ def _is_added_to(names: set[str], scopes: tuple[Scope, ...]) -> bool:
         for scope in module.summary.scopes:
             for event in scope.events_of("assign", "delete"):
                 for target in event.targets:
-                    if isinstance(target, Subscript) and _last(target.base) in names:
+                    if isinstance(target, Subscript) and _last_name(target.base) in names:
                         return True
             for call in scope.calls_of("update", "setdefault", "pop", "popitem", "clear"):
-                if call.receiver is not None and _last(call.receiver) in names:
+                if call.receiver is not None and _last_name(call.receiver) in names:
                     return True
     return False
 
 
-def _last(expr: Expr) -> str:
+def _last_name(expr: Expr) -> str:
     return (dotted(expr) or "").rpartition(".")[2]
 
 
-def _tokenizer(program: Program, scope: Scope, expr: Expr) -> Site | None:
+def _unlimited_tokenizer(program: Program, scope: Scope, expr: Expr) -> Site | None:
     """Return the call that makes a Tokenizer without a limit of words, or None."""
-    found = _only(program, scope, expr, set())
+    found = _only_source(program, scope, expr, set())
     if found is None or not isinstance(found[1], Call):
         return None
     for site in flow_of(program).within(found[0]):
@@ -238,7 +238,7 @@ def lookup_too_small(program: Program) -> Iterator[Hit]:
             continue
         values = [alternatives(item) for item in getattr(model.argument(0, "layers"), "items", ())]
         for before, after in pairwise(values):
-            lookup, embedding = (_layer(found) for found in (before, after))
+            lookup, embedding = (_layer_call(found) for found in (before, after))
             if lookup is None or embedding is None or embedding.name != _EMBEDDING:
                 continue
             if lookup.name not in _LOOKUPS or lookup.call.opaque or embedding.call.opaque:
@@ -263,7 +263,7 @@ def lookup_too_small(program: Program) -> Iterator[Hit]:
 _LOOKUPS = frozenset({"keras.layers.StringLookup", "keras.layers.IntegerLookup"})
 
 
-def _layer(found: tuple[object, ...]) -> Site | None:
+def _layer_call(found: tuple[object, ...]) -> Site | None:
     return found[0].site if len(found) == 1 and isinstance(found[0], Made) else None
 
 

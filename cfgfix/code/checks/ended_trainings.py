@@ -36,7 +36,7 @@ def stopped_before_lowered(program: Program) -> Iterator[Hit]:
         stop, lower = stops[0], lowers[0]
         if any(text_given(program, site, 0, "monitor", "val_loss") is None for site in (stop, lower)):
             continue
-        early, late = _patience(stop, 0), _patience(lower, 10)
+        early, late = _patience_in_epochs(stop, 0), _patience_in_epochs(lower, 10)
         if (
             early is None
             or late is None
@@ -59,7 +59,7 @@ def stopped_before_lowered(program: Program) -> Iterator[Hit]:
         )
 
 
-def _patience(site: Site, default: int) -> int | None:
+def _patience_in_epochs(site: Site, default: int) -> int | None:
     """Return the patience of a callback in epochs, or None."""
     if site.call.argument(2, "patience") is None:
         return default
@@ -82,7 +82,7 @@ def last_weights_saved(program: Program) -> Iterator[Hit]:
         if len(stops) != 1 or any(site.name not in _KEEP_NO_WEIGHTS for site in callbacks):
             continue
         stop = stops[0]
-        patience = _patience(stop, 0)
+        patience = _patience_in_epochs(stop, 0)
         monitor = text_given(program, stop, 0, "monitor", "val_loss")
         if (
             stop.call.opaque

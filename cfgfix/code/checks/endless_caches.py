@@ -27,7 +27,7 @@ def behind_repeat(program: Program) -> Iterator[Hit]:
         if kind(dataset) != "cache" or cache is None or (id(cache.scope), cache.call.number) in told:
             continue
         for way in pipelines_to(dataset):
-            repeat = _repeated(way[1:])
+            repeat = _nearest_repeat(way[1:])
             if (
                 repeat is None
                 or not possible(program, way)
@@ -52,7 +52,7 @@ def behind_repeat(program: Program) -> Iterator[Hit]:
             break
 
 
-def _repeated(way: list[Dataset]) -> Dataset | None:
+def _nearest_repeat(way: list[Dataset]) -> Dataset | None:
     """Return the nearest step that repeats the data before a cache, or None."""
     for step in way:
         if kind(step) in _ENDS:

@@ -76,7 +76,7 @@ def _is_trained(name: str) -> bool:
     return not words.isdisjoint(_TRAIN_WORDS) and words.isdisjoint(_HELD_WORDS)
 
 
-def _stem(name: str) -> tuple[str, ...]:
+def _words_without_split(name: str) -> tuple[str, ...]:
     """Return the words of a name with the word for its data split replaced by `*`."""
     return tuple("*" if word in _HELD_WORDS | _TRAIN_WORDS else word for word in _words_of_name(name))
 
@@ -86,7 +86,11 @@ def _goes_with(held: str, trained: str) -> bool:
 
     Example: `x_test` and `x_train`.
     """
-    return _is_held_out(held) and _is_trained(trained) and _stem(held) == _stem(trained)
+    return (
+        _is_held_out(held)
+        and _is_trained(trained)
+        and _words_without_split(held) == _words_without_split(trained)
+    )
 
 
 def _known_names(scope: Scope) -> dict[str, list[Event]]:
@@ -290,7 +294,13 @@ def _mixed_pairs(scope: Scope) -> Iterator[Hit]:
             pairs.append((named[0], named[1]))
         for first, second in pairs:
             one, two = _plain_name(first), _plain_name(second)
-            if one is None or two is None or _word(one) == _word(two) or not _word(one) or not _word(two):
+            if (
+                one is None
+                or two is None
+                or _split_of_name(one) == _split_of_name(two)
+                or not _split_of_name(one)
+                or not _split_of_name(two)
+            ):
                 continue
             if not set(_words_of_name(one)).isdisjoint(_EXAMPLES) and not set(_words_of_name(two)).isdisjoint(
                 _LABELS
@@ -312,7 +322,7 @@ def _plain_name(expr: Expr) -> str | None:
     return expr.name if isinstance(expr, Name) else expr.attribute if isinstance(expr, Attribute) else None
 
 
-def _word(name: str) -> str:
+def _split_of_name(name: str) -> str:
     """Return the data split that a name is of: `train`, `test`, `val` or empty text."""
     if _is_trained(name):
         return "train"
@@ -363,7 +373,7 @@ def _steps_over_training(scope: Scope, bound: dict[str, list[Event]]) -> Iterato
             )
         ):
             continue
-        if _passes(scope, beside, event):
+        if _has_another_pass(scope, beside, event):
             continue
         yield hit_in(
             scope,
@@ -384,7 +394,7 @@ def _steps_over_training(scope: Scope, bound: dict[str, list[Event]]) -> Iterato
         )
 
 
-def _passes(scope: Scope, names: list[str], event: Event) -> bool:
+def _has_another_pass(scope: Scope, names: list[str], event: Event) -> bool:
     """Tell whether another loop of the scope goes over the held-out data."""
     return any(
         other is not event
@@ -463,7 +473,12 @@ def _validated_on_training(program: Program) -> Iterator[Hit]:
             continue
         seen.add(key)
         event = statement_of(site.scope, site.call.place)
-        if event is None or event.kind != "assign" or event.value is None or not _gives(event.value, site):
+        if (
+            event is None
+            or event.kind != "assign"
+            or event.value is None
+            or not _comes_from_call(event.value, site)
+        ):
             continue
         first = site.call.argument(0, "x")
         if first is None or (name := _plain_name(first)) is None or not _is_trained(name):
@@ -487,7 +502,7 @@ def _other_data(scope: Scope) -> bool:
     return any(_is_held_out(name) for inner in scope.module.summary.scopes for name in inner.names)
 
 
-def _gives(value: Expr, site: Site) -> bool:
+def _comes_from_call(value: Expr, site: Site) -> bool:
     while isinstance(value, (Subscript, Starred)):
         value = value.base if isinstance(value, Subscript) else value.value
     return value is site.call

@@ -73,7 +73,7 @@ def no_epoch_left(program: Program) -> Iterator[Hit]:
         written = site.call.argument(3, "epochs")
         if key in seen or written is None or site.call.opaque or written_for_one(program, site.scope):
             continue
-        first, last = (_integer(site.argument(*item)) for item in ((11, "initial_epoch"), (3, "epochs")))
+        first, last = (_only_integer(site.argument(*item)) for item in ((11, "initial_epoch"), (3, "epochs")))
         if first is None or last is None or last > first or first == 0:
             continue
         seen.add(key)
@@ -85,7 +85,7 @@ def no_epoch_left(program: Program) -> Iterator[Hit]:
         )
 
 
-def _integer(value: Value | None) -> int | None:
+def _only_integer(value: Value | None) -> int | None:
     """Return the only integer that a value may be, or None."""
     found = alternatives(value)
     item = found[0] if len(found) == 1 else None
@@ -213,7 +213,7 @@ def _fault_of_weights(program: Program, site: Site, written: Expr) -> tuple[str,
     if not isinstance(written, Dictionary) or not written.entries:
         return None
     names = [constant(key) if key is not None else None for key, _ in written.entries]
-    outputs = _outputs(site)
+    outputs = _model_outputs(site)
     if all(isinstance(name, int) for name in names) and outputs is not None and len(outputs) > 1:
         return f"class_weight is for a model with one output, and this has {len(outputs)}: ValueError", None
     if all(isinstance(name, str) for name in names) and not any(
@@ -226,7 +226,7 @@ def _fault_of_weights(program: Program, site: Site, written: Expr) -> tuple[str,
     return None
 
 
-def _outputs(site: Site) -> tuple[Value, ...] | None:
+def _model_outputs(site: Site) -> tuple[Value, ...] | None:
     """Return the outputs of the model that a method is called on, or None."""
     found = alternatives(site.receiver)
     made = found[0].site if len(found) == 1 and isinstance(found[0], Made) else None
@@ -250,10 +250,10 @@ def measured_apart(program: Program) -> Iterator[Hit]:
     ):
         key = id(site.scope), site.call.number
         written = site.call.argument(3, "metrics")
-        outputs = _outputs(site)
+        outputs = _model_outputs(site)
         if written is None or key in seen or outputs is None or len(outputs) < 2:
             continue
-        count = _length(site.argument(3, "metrics"))
+        count = _metric_count(site.argument(3, "metrics"))
         if count is None or count == len(outputs) or not count or written_for_one(program, site.scope):
             continue
         refused = refused_by_three(program, site.scope)
@@ -279,7 +279,7 @@ def _step_of(made: Site) -> Step:
     return step
 
 
-def _length(value: Value | None) -> int | None:
+def _metric_count(value: Value | None) -> int | None:
     """Return the number of metrics in a list, or None."""
     found = alternatives(value)
     if len(found) != 1:

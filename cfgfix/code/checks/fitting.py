@@ -34,7 +34,7 @@ def rate_set_twice(program: Program) -> Iterator[Hit]:
         callback = next((site for site in calls_in(program, given, scope) if site.name in _SETS_RATE), None)
         if callback is None or (id(callback.scope), callback.call.number) in seen:
             continue
-        schedules = _schedules(program, fit)
+        schedules = _schedules_of_model(program, fit)
         if not schedules or not may_run_together([fit, callback]):
             continue
         seen.add((id(callback.scope), callback.call.number))
@@ -124,7 +124,7 @@ def _function_called(program: Program, call: Call, scope: Scope) -> Scope | None
     return None
 
 
-def _schedules(program: Program, fit: Site) -> list[tuple[str, Site]]:
+def _schedules_of_model(program: Program, fit: Site) -> list[tuple[str, Site]]:
     """Return the learning rate schedules of a compiled model, by name.
 
     Empty unless every optimizer of the model has one.

@@ -45,7 +45,7 @@ def in_own_window(program: Program) -> Iterator[Hit]:
         seen.add(key)
         if written_for_one(program, site.scope):
             continue
-        first, second = _series(site.scope, data), _series(site.scope, targets)
+        first, second = _series_name(site.scope, data), _series_name(site.scope, targets)
         if first is not None and first == second:
             yield hit_at(
                 site,
@@ -61,7 +61,7 @@ def in_own_window(program: Program) -> Iterator[Hit]:
             yield from _cut_by_hand(scope)
 
 
-def _series(scope: Scope, expr: Expr) -> str | None:
+def _series_name(scope: Scope, expr: Expr) -> str | None:
     """Return the name of the series that an array starts as, or None."""
     for _ in range(_DEPTH):
         if isinstance(expr, Subscript):
@@ -96,7 +96,7 @@ def _series(scope: Scope, expr: Expr) -> str | None:
             own = value is not None and any(is_name(target, expr.name) for target in bound[0].targets)
             if not own or value is None or not isinstance(value, (Name, Subscript, Call)):
                 return expr.name if len(bound) <= 1 else None
-            inner_name = _series(scope, value)
+            inner_name = _series_name(scope, value)
             return inner_name if inner_name is not None else expr.name
         else:
             return None
@@ -111,13 +111,13 @@ def _cut_by_hand(scope: Scope) -> Iterator[Hit]:
             continue
         body = loop.bodies[0][0]
         here = [call for call in appended if call.block == body]
-        cut = [(call, _window(scope, call.args[0], body)) for call in here]
+        cut = [(call, _window_bounds(scope, call.args[0], body)) for call in here]
         windows = [(call, window) for call, window in cut if window is not None]
-        taken = [(call, _one(scope, call.args[0], body)) for call in here]
+        taken = [(call, _index_of_one(scope, call.args[0], body)) for call in here]
         ones = [(call, one) for call, one in taken if one is not None]
         for _, (base, low, high) in windows:
             for call, (other, at) in ones:
-                last, first = _minus(high, at), _minus(at, low)
+                last, first = _linear_difference(high, at), _linear_difference(at, low)
                 if other != base or len(windows) > 1 or last is None or first is None:
                     continue
                 if last == {"": 1} or first == {}:
@@ -153,7 +153,7 @@ def _read(scope: Scope, expr: Expr, block: int) -> Expr:
     return expr
 
 
-def _window(scope: Scope, expr: Expr, block: int) -> tuple[str, _Linear, _Linear] | None:
+def _window_bounds(scope: Scope, expr: Expr, block: int) -> tuple[str, _Linear, _Linear] | None:
     expr = _read(scope, expr, block)
     if not isinstance(expr, Subscript):
         return None
@@ -169,11 +169,11 @@ def _window(scope: Scope, expr: Expr, block: int) -> tuple[str, _Linear, _Linear
         index = index.items[0]
     if not isinstance(index, Slice) or index.lower is None or index.upper is None or index.step is not None:
         return None
-    low, high = _linear(scope, index.lower, block), _linear(scope, index.upper, block)
+    low, high = _linear_sum(scope, index.lower, block), _linear_sum(scope, index.upper, block)
     return (text(expr.base), low, high) if low is not None and high is not None else None
 
 
-def _one(scope: Scope, expr: Expr, block: int) -> tuple[str, _Linear] | None:
+def _index_of_one(scope: Scope, expr: Expr, block: int) -> tuple[str, _Linear] | None:
     expr = _read(scope, expr, block)
     if not isinstance(expr, Subscript):
         return None
@@ -184,11 +184,11 @@ def _one(scope: Scope, expr: Expr, block: int) -> tuple[str, _Linear] | None:
         index = index.items[0]
     if isinstance(index, (Slice, Collection)):
         return None
-    at = _linear(scope, index, block)
+    at = _linear_sum(scope, index, block)
     return (text(expr.base), at) if at is not None else None
 
 
-def _linear(scope: Scope, expr: Expr, block: int, depth: int = 5) -> _Linear | None:
+def _linear_sum(scope: Scope, expr: Expr, block: int, depth: int = 5) -> _Linear | None:
     """Return a sum as a count for each name; its constant has the empty name.
 
     None for anything but sums of names and integers.
@@ -199,20 +199,20 @@ def _linear(scope: Scope, expr: Expr, block: int, depth: int = 5) -> _Linear | N
         return ({"": expr.value} if expr.value else {}) if type(expr.value) is int else None
     if isinstance(expr, (Name, Attribute)):
         given = _read(scope, expr, block)
-        return _linear(scope, given, block, depth - 1) if given is not expr else {text(expr): 1}
+        return _linear_sum(scope, given, block, depth - 1) if given is not expr else {text(expr): 1}
     if isinstance(expr, Binary) and expr.operator in ("+", "-"):
-        left = _linear(scope, expr.left, block, depth - 1)
-        right = _linear(scope, expr.right, block, depth - 1)
+        left = _linear_sum(scope, expr.left, block, depth - 1)
+        right = _linear_sum(scope, expr.right, block, depth - 1)
         if left is None or right is None:
             return None
         return (
-            _minus(left, right)
+            _linear_difference(left, right)
             if expr.operator == "-"
-            else _minus(left, {key: -value for key, value in right.items()})
+            else _linear_difference(left, {key: -value for key, value in right.items()})
         )
     return None
 
 
-def _minus(first: _Linear, second: _Linear) -> _Linear | None:
+def _linear_difference(first: _Linear, second: _Linear) -> _Linear | None:
     found = {key: first.get(key, 0) - second.get(key, 0) for key in {*first, *second}}
     return {key: value for key, value in found.items() if value}

@@ -28,7 +28,7 @@ Key = tuple[str, int, str]
 """One model of the program: a name of a scope, or an attribute of the objects of a class."""
 
 
-class _Use(NamedTuple):
+class _ModelUse(NamedTuple):
     """A place where a model is compiled, frozen or trained."""
 
     scope: Scope
@@ -84,12 +84,12 @@ def never_trained(program: Program) -> Iterator[Hit]:
         )
 
 
-def _trainable_settings(program: Program) -> tuple[dict[Key, list[_Use]], set[Key | None]]:
+def _trainable_settings(program: Program) -> tuple[dict[Key, list[_ModelUse]], set[Key | None]]:
     """Return where models are frozen as a whole, and which may be unfrozen.
 
     None among the latter stands for an unknown model.
     """
-    frozen: dict[Key, list[_Use]] = {}
+    frozen: dict[Key, list[_ModelUse]] = {}
     freed: set[Key | None] = set()
     for module in program.linked:
         for scope in module.summary.scopes:
@@ -98,11 +98,13 @@ def _trainable_settings(program: Program) -> tuple[dict[Key, list[_Use]], set[Ke
                     if not isinstance(target, Attribute) or target.attribute != "trainable":
                         continue
                     owner, whole = _owner_of(scope, target.base)
-                    keys = _keys(program, scope, owner, _DEPTH)
+                    keys = _model_keys(program, scope, owner, _DEPTH)
                     if constant(event.value) is False:
                         for key in keys if whole else ():
                             shown = dotted(owner) or "the model"
-                            frozen.setdefault(key, []).append(_Use(scope, event.place, event.block, shown))
+                            frozen.setdefault(key, []).append(
+                                _ModelUse(scope, event.place, event.block, shown)
+                            )
                     else:
                         freed.update(keys or (_key_of_unknown(program, scope, owner),))
             for call in scope.calls:
@@ -111,7 +113,7 @@ def _trainable_settings(program: Program) -> tuple[dict[Key, list[_Use]], set[Ke
                     and len(call.args) == 3
                     and constant(call.args[1]) == "trainable"
                 ):
-                    freed.update(_keys(program, scope, call.args[0], _DEPTH) or (None,))
+                    freed.update(_model_keys(program, scope, call.args[0], _DEPTH) or (None,))
     freed.discard(("", 0, ""))
     return frozen, freed
 
@@ -158,21 +160,21 @@ def _model_in(expr: Expr) -> Expr:
             return expr
 
 
-def _calls_of(program: Program, *methods: str) -> dict[Key, list[_Use]]:
+def _calls_of(program: Program, *methods: str) -> dict[Key, list[_ModelUse]]:
     """Return the calls of some methods by the key of their model."""
-    found: dict[Key, list[_Use]] = {}
+    found: dict[Key, list[_ModelUse]] = {}
     for module in program.linked:
         for scope in module.summary.scopes:
             for call in scope.calls_of(*methods):
                 if call.receiver is None:
                     continue
-                use = _Use(scope, call.name_place, call.block, dotted(call.func) or call.method or "")
-                for key in _keys(program, scope, call.receiver, _DEPTH):
+                use = _ModelUse(scope, call.name_place, call.block, dotted(call.func) or call.method or "")
+                for key in _model_keys(program, scope, call.receiver, _DEPTH):
                     found.setdefault(key, []).append(use)
     return found
 
 
-def _keys(program: Program, scope: Scope, expr: Expr, depth: int) -> tuple[Key, ...]:
+def _model_keys(program: Program, scope: Scope, expr: Expr, depth: int) -> tuple[Key, ...]:
     """Return the keys of the models that an expression may stand for.
 
     Empty where the models are unknown.
@@ -198,7 +200,7 @@ def _keys(program: Program, scope: Scope, expr: Expr, depth: int) -> tuple[Key, 
         return ()
     value = bound[0].value
     if isinstance(value, (Name, Attribute)) and any(is_name(item, expr.name) for item in bound[0].targets):
-        other = _keys(program, here, value, depth - 1)
+        other = _model_keys(program, here, value, depth - 1)
         if other:
             return other
     return (("name", id(here), expr.name),)
@@ -217,14 +219,16 @@ def _models_given(program: Program, scope: Scope, name: str, depth: int) -> tupl
         if name not in names:
             return ()
         written = site.call.argument(names.index(name) - offset, name)
-        keys = _keys(program, site.scope, written, depth - 1) if written is not None else ()
+        keys = _model_keys(program, site.scope, written, depth - 1) if written is not None else ()
         if not keys:
             return ()
         found.update(dict.fromkeys(keys))
     return tuple(found)
 
 
-def _compile_before(program: Program, key: Key, compiled: list[_Use], freeze: _Use) -> _Use | None:
+def _compile_before(
+    program: Program, key: Key, compiled: list[_ModelUse], freeze: _ModelUse
+) -> _ModelUse | None:
     """Return where a model is compiled before it is frozen, or None.
 
     The compile may be in the function that makes the model.
@@ -235,7 +239,7 @@ def _compile_before(program: Program, key: Key, compiled: list[_Use], freeze: _U
                 return use
         elif _comes_after(program, freeze, use):
             return use
-    for scope, value in _makers(program, key):
+    for scope, value in _makers_of_model(program, key):
         if not isinstance(value, Call):
             continue
         made = program.static_value(value.func, scope)
@@ -247,7 +251,7 @@ def _compile_before(program: Program, key: Key, compiled: list[_Use], freeze: _U
         }
         for call in function.calls_of("compile"):
             if isinstance(call.receiver, Name) and call.receiver.name in returned:
-                return _Use(function, call.name_place, call.block, "")
+                return _ModelUse(function, call.name_place, call.block, "")
     return None
 
 
@@ -260,7 +264,7 @@ def _own_method(program: Program, scope: Scope, call: Call) -> Scope | None:
     return program.method(owner, call.func.attribute)
 
 
-def _makers(program: Program, key: Key) -> Iterator[tuple[Scope, Expr]]:
+def _makers_of_model(program: Program, key: Key) -> Iterator[tuple[Scope, Expr]]:
     """Yield the expressions assigned to a model's name or attribute, with scope."""
     kind, number, name = key
     for module in program.linked:
@@ -284,7 +288,7 @@ def _makers(program: Program, key: Key) -> Iterator[tuple[Scope, Expr]]:
                     yield scope, event.value
 
 
-def _comes_after(program: Program, later: _Use, first: _Use) -> bool:
+def _comes_after(program: Program, later: _ModelUse, first: _ModelUse) -> bool:
     """Tell whether a place is reached only after another one."""
     if later.scope is first.scope:
         return later.place.start > first.place.start
@@ -312,17 +316,17 @@ def _entry_place(program: Program, scope: Scope, wanted: Scope) -> tuple[int, in
     for site in flow_of(program).within(scope):
         if best is not None and site.call.place.start >= best:
             continue
-        if any(_reaches(program, target.scope, wanted, 2) for target in site.targets):
+        if any(_reaches_model(program, target.scope, wanted, 2) for target in site.targets):
             best = site.call.place.start
     return best
 
 
 @once
-def _reaches(program: Program, scope: Scope, wanted: Scope, depth: int) -> bool:
+def _reaches_model(program: Program, scope: Scope, wanted: Scope, depth: int) -> bool:
     if scope is wanted:
         return True
     return depth > 0 and any(
-        _reaches(program, target.scope, wanted, depth - 1)
+        _reaches_model(program, target.scope, wanted, depth - 1)
         for site in flow_of(program).within(scope)
         for target in site.targets
     )

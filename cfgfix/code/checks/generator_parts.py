@@ -26,11 +26,13 @@ def mismatched_structure(program: Program) -> Iterator[Hit]:
         seen.add(key)
         name = "output_signature" if call.keyword("output_signature") is not None else "output_types"
         given = call.keyword(name) if name == "output_signature" else call.argument(1, name)
-        types = _value(program, scope, given)
+        types = _only_value(program, scope, given)
         if given is None or types is None:
             continue
         place = place_of(given, scope) or call.name_place
-        shapes = _value(program, scope, call.argument(2, "output_shapes")) if name == "output_types" else None
+        shapes = (
+            _only_value(program, scope, call.argument(2, "output_shapes")) if name == "output_types" else None
+        )
         how = _shapes_differ(program, scope, types, shapes) if shapes is not None else None
         if how is not None:
             yield hit_in(scope, place, call.block, {"how": f"{name} {how}", "then": "from_generator raises"})
@@ -67,7 +69,7 @@ def _differing_yields(
             yield event, how
 
 
-def _value(program: Program, scope: Scope, expr: Expr | None) -> Expr | None:
+def _only_value(program: Program, scope: Scope, expr: Expr | None) -> Expr | None:
     """Return the value of the only assignment to a name, here or around, or None.
 
     Any other expression is returned as it is.
@@ -80,14 +82,14 @@ def _value(program: Program, scope: Scope, expr: Expr | None) -> Expr | None:
     return only_value(here, expr) if here is not None else None
 
 
-def _items(expr: Expr) -> tuple[Expr, ...] | None:
+def _tuple_items(expr: Expr) -> tuple[Expr, ...] | None:
     """Return the items of a tuple of known length, or None."""
     if not isinstance(expr, Collection) or expr.kind != "tuple":
         return None
     return None if any(isinstance(item, Starred) for item in expr.items) else expr.items
 
 
-def _entries(expr: Expr) -> dict[str, Expr] | None:
+def _dictionary_entries(expr: Expr) -> dict[str, Expr] | None:
     """Return the entries of a dictionary with text keys only, or None."""
     if not isinstance(expr, Dictionary):
         return None
@@ -105,7 +107,7 @@ def _count(number: int) -> str:
 
 def _shapes_differ(program: Program, scope: Scope, types: Expr, shapes: Expr) -> str | None:
     """Return in words how shapes differ in structure from types, or None."""
-    items = _items(types)
+    items = _tuple_items(types)
     if items is None:
         return None
     if isinstance(shapes, Call) and _is_shape(shapes):
@@ -115,7 +117,7 @@ def _shapes_differ(program: Program, scope: Scope, types: Expr, shapes: Expr) ->
     if len(items) != len(shapes.items):
         return f"has {_count(len(items))}, output_shapes has {len(shapes.items)}"
     for one, other in zip(items, shapes.items, strict=True):
-        inner, shape = _value(program, scope, one), _value(program, scope, other)
+        inner, shape = _only_value(program, scope, one), _only_value(program, scope, other)
         how = (
             _shapes_differ(program, scope, inner, shape) if inner is not None and shape is not None else None
         )
@@ -130,13 +132,13 @@ def _is_shape(call: Call) -> bool:
 
 def _element_differs(program: Program, scope: Scope, types: Expr, made: Scope, value: Expr) -> str | None:
     """Return in words how an element differs in structure from types, or None."""
-    given = _value(program, made, value)
+    given = _only_value(program, made, value)
     if given is None:
         return None
-    items, entries = _items(types), _entries(types)
+    items, entries = _tuple_items(types), _dictionary_entries(types)
     if items is None and entries is None:
         return None
-    parts, named = _items(given), _entries(given)
+    parts, named = _tuple_items(given), _dictionary_entries(given)
     is_list = isinstance(given, Collection) and given.kind == "list"
     plain = isinstance(given, Literal) and constant(given) is not MISSING and given.value is not None
     if items is not None:
@@ -162,7 +164,7 @@ def _element_differs(program: Program, scope: Scope, types: Expr, made: Scope, v
             return f"and the dictionary yielded differ in the key '{odd}'"
         pairs = [(entries[key], named[key]) for key in sorted(entries)]
     for one, other in pairs:
-        inner = _value(program, scope, one)
+        inner = _only_value(program, scope, one)
         how = _element_differs(program, scope, inner, made, other) if inner is not None else None
         if how is not None:
             return how

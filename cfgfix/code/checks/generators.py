@@ -126,12 +126,12 @@ def output_types(program: Program) -> Iterator[Hit]:
         yield hit_at(
             site,
             values={"lost": "" if shapes is not None else ", and the shapes are lost"},
-            rewrites=() if early else _signature(site),
+            rewrites=() if early else _signature_fix(site),
             no_fix="a release that may be meant has no output_signature" if early else None,
         )
 
 
-def _signature(site: Site) -> tuple[Rewrite, ...]:
+def _signature_fix(site: Site) -> tuple[Rewrite, ...]:
     """Return the fix that writes `output_signature`, for literal types and shapes."""
     call = site.call
     types, shapes = call.keyword("output_types"), call.keyword("output_shapes")
@@ -195,15 +195,15 @@ def for_each(way: tuple[Site, ...]) -> bool:
             loop
             for event in site.scope.events()
             if event.kind == "yield"
-            for loop in [_loop(site.scope, event.block)]
+            for loop in [_innermost_loop(site.scope, event.block)]
             if loop is not None
         }
         if loops:
             return any(inside(site.scope, site.call.block, loop) for loop in loops)
-    return any(_loop(site.scope, site.call.block) is not None for site in way)
+    return any(_innermost_loop(site.scope, site.call.block) is not None for site in way)
 
 
-def _loop(scope: Scope, block: int) -> int | None:
+def _innermost_loop(scope: Scope, block: int) -> int | None:
     """Return the innermost loop around a block, a comprehension included."""
     while block >= 0:
         if scope.blocks[block].kind in ("for", "while", "comprehension"):

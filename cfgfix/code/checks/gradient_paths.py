@@ -49,7 +49,7 @@ _ENTERED = 3
 """How deep functions of the project are entered."""
 
 
-class _Way:
+class _GradientWay:
     """The search for a gradient path from one expression to the model."""
 
     def __init__(
@@ -145,7 +145,7 @@ class _Way:
             *((name or "", value) for name, value in call.keywords),
         ]
         learnt = frozenset([name for name, value in given if self.passes(value, depth + 1)])
-        inner = _Way(self._program, scope, learnt, None, self._entered + 1)
+        inner = _GradientWay(self._program, scope, learnt, None, self._entered + 1)
         if any(inner.passes(expr) for expr in returned):
             return True
         self.stops += inner.stops
@@ -215,10 +215,10 @@ def no_gradient(program: Program) -> Iterator[Hit]:
 def _in_tapes(program: Program) -> Iterator[Hit]:
     for asked in asked_gradients(program):
         target = asked.call.argument(0, "target")
-        way = _Way(program, asked.scope, since=asked.body.bodies[0][0])
+        way = _GradientWay(program, asked.scope, since=asked.body.bodies[0][0])
         if target is None or way.passes(target) or not way.stops:
             continue
-        yield _hit(
+        yield _cut_hit(
             *way.stops[0],
             Step(asked.scope, asked.call.name_place, asked.call.block, "the gradient is asked for here"),
             f"the gradient in line {asked.call.line} is None for every variable",
@@ -261,15 +261,15 @@ def _all_cut(program: Program, scope: Scope, sources: frozenset[str], related: S
     if written_for_one(program, scope):
         return
     returned = _returned_values(scope)
-    ways = [_Way(program, scope, sources) for _ in returned]
+    ways = [_GradientWay(program, scope, sources) for _ in returned]
     if not returned or any(way.passes(expr) for way, expr in zip(ways, returned, strict=True)):
         return
     first = next((way.stops[0] for way in ways if way.stops), None)
     if first is not None:
-        yield _hit(*first, related, "no variable of the model gets a gradient, and fit raises ValueError")
+        yield _cut_hit(*first, related, "no variable of the model gets a gradient, and fit raises ValueError")
 
 
-def _hit(scope: Scope, stop: Call | Compare, related: Step, effect: str) -> Hit:
+def _cut_hit(scope: Scope, stop: Call | Compare, related: Step, effect: str) -> Hit:
     place = stop.name_place if isinstance(stop, Call) else stop.place
     block = stop.block if isinstance(stop, Call) else 0
     shown = (

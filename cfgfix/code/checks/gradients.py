@@ -292,7 +292,7 @@ def _new_tensor(program: Program, scope: Scope, expr: Expr, depth: int) -> bool:
     if depth <= 0:
         return False
     if isinstance(expr, Call):
-        return _constant(program, scope, expr)
+        return _is_constant_call(program, scope, expr)
     if isinstance(expr, Name):
         bound = scope.binding(expr.name)
         return (
@@ -307,7 +307,7 @@ def _new_tensor(program: Program, scope: Scope, expr: Expr, depth: int) -> bool:
     return any(_new_tensor(program, scope, side, depth - 1) for side in sides)
 
 
-def _constant(program: Program, scope: Scope, expr: Expr | None) -> bool:
+def _is_constant_call(program: Program, scope: Scope, expr: Expr | None) -> bool:
     if expr is None or not isinstance(expr, Call):
         return False
     call: Call = expr
@@ -334,7 +334,9 @@ def loss_outside_tape(program: Program) -> Iterator[Hit]:
     for asked in asked_gradients(program):
         scope = asked.scope
         target = asked.call.argument(0, "target")
-        found = _cut(program, scope, target, asked.body, 0) if target is not None else None
+        found = (
+            _call_leaving_tensorflow(program, scope, target, asked.body, 0) if target is not None else None
+        )
         if found is None:
             continue
         call, shown = found
@@ -350,7 +352,9 @@ def loss_outside_tape(program: Program) -> Iterator[Hit]:
         )
 
 
-def _cut(program: Program, scope: Scope, expr: Expr, body: Event, depth: int) -> tuple[Call, str] | None:
+def _call_leaving_tensorflow(
+    program: Program, scope: Scope, expr: Expr, body: Event, depth: int
+) -> tuple[Call, str] | None:
     """Return the call that takes an expression out of TensorFlow, with its text.
 
     None where part of the expression stays in TensorFlow.
@@ -365,18 +369,18 @@ def _cut(program: Program, scope: Scope, expr: Expr, body: Event, depth: int) ->
             return None
         if not inside(scope, bound[0].block, body.bodies[0][0]):
             return None
-        return _cut(program, scope, bound[0].value, body, depth + 1)
+        return _call_leaving_tensorflow(program, scope, bound[0].value, body, depth + 1)
     if isinstance(expr, Binary):
         sides = [
-            _cut(program, scope, side, body, depth + 1)
+            _call_leaving_tensorflow(program, scope, side, body, depth + 1)
             for side in (expr.left, expr.right)
             if not isinstance(side, Literal)
         ]
         return sides[0] if sides and all(side is not None for side in sides) else None
     if isinstance(expr, Unary):
-        return _cut(program, scope, expr.operand, body, depth + 1)
+        return _call_leaving_tensorflow(program, scope, expr.operand, body, depth + 1)
     if isinstance(expr, Subscript):
-        return _cut(program, scope, expr.base, body, depth + 1)
+        return _call_leaving_tensorflow(program, scope, expr.base, body, depth + 1)
     if not isinstance(expr, Call):
         return None
     call: Call = expr
@@ -394,7 +398,7 @@ def _cut(program: Program, scope: Scope, expr: Expr, body: Event, depth: int) ->
     if name.startswith("numpy.") and any(_is_computed(item) for item in call.args):
         return call, dotted(call.func) or name
     if name.startswith(_WRAPS) and call.args:
-        return _cut(program, scope, call.args[0], body, depth + 1)
+        return _call_leaving_tensorflow(program, scope, call.args[0], body, depth + 1)
     return None
 
 

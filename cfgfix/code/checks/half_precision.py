@@ -74,7 +74,7 @@ _DEPTH = 3
 
 
 @dataclass(frozen=True, slots=True)
-class _Clash:
+class _TypeClash:
     """A float32 operand, or a number too small for float16, in a layer's code.
 
     Attributes:
@@ -90,15 +90,15 @@ class _Clash:
     block: int
 
 
-class _Types:
+class _ExpressionTypes:
     """The types of the expressions in the methods of a class."""
 
     def __init__(self, program: Program, owner: Scope) -> None:
         self._program = program
         self._owner = owner
         self._stores: dict[str, list[tuple[Scope, Expr | None]]] = {}
-        self.clashes: list[_Clash] = []
-        self.vanishing: list[_Clash] = []
+        self.clashes: list[_TypeClash] = []
+        self.vanishing: list[_TypeClash] = []
         for item in program.bases(owner).classes:
             for method in item.module.summary.scopes[item.number + 1 :]:
                 if method.parent != item.number or not method.params:
@@ -117,9 +117,9 @@ class _Types:
         Keras casts its first argument.
         """
         names = [name for name, _, _, kind in method.params if kind == "plain"]
-        self._block(method, method.body, {names[1]: HALF} if len(names) > 1 else {}, _DEPTH)
+        self._run_block(method, method.body, {names[1]: HALF} if len(names) > 1 else {}, _DEPTH)
 
-    def _block(
+    def _run_block(
         self, scope: Scope, events: Sequence[Event], types: dict[str, str | None], depth: int
     ) -> list[str | None]:
         """Run statements in order and return the types of the returned values."""
@@ -145,7 +145,7 @@ class _Types:
                     _bind(target, None, types)
                 for _, body in event.bodies:
                     ends.append(dict(types))
-                    returned += self._block(scope, body, ends[-1], depth)
+                    returned += self._run_block(scope, body, ends[-1], depth)
                 for name in {name for end in ends for name in end}:
                     sides = {end.get(name) for end in ends}
                     types[name] = sides.pop() if len(sides) == 1 else None
@@ -243,7 +243,7 @@ class _Types:
         if method is None or method.kind != "function" or method.generator or depth <= 0:
             return None
         before = len(self.clashes)
-        returned = self._block(method, method.body, {}, depth - 1)
+        returned = self._run_block(method, method.body, {}, depth - 1)
         del self.clashes[before:]
         return SINGLE if returned and set(returned) == {SINGLE} else None
 
@@ -267,12 +267,12 @@ class _Types:
             return
         for expr, kind in known:
             if kind in (None, NUMBER):
-                number = self._number(expr, scope)
+                number = self._constant_float(expr, scope)
                 place = place_of(expr, scope)
                 if number is not None and 0 < number < _LEAST_HALF and place is not None:
-                    self.vanishing.append(_Clash(scope, f"{number:g}", place, block))
+                    self.vanishing.append(_TypeClash(scope, f"{number:g}", place, block))
 
-    def _number(self, expr: Expr, scope: Scope, depth: int = 2 * _DEPTH) -> float | None:
+    def _constant_float(self, expr: Expr, scope: Scope, depth: int = 2 * _DEPTH) -> float | None:
         """Return the float that an expression always is, or None.
 
         It may be literal, a constructor's constant, or cast to a type other than float32.
@@ -288,16 +288,16 @@ class _Types:
                 return None
             if _is_float32(self._program, told, scope):
                 return None
-            return self._number(expr.args[0], scope, depth - 1)
+            return self._constant_float(expr.args[0], scope, depth - 1)
         if isinstance(expr, Attribute) and scope.params and is_name(expr.base, scope.params[0].name):
             stores = self._stores.get(expr.attribute, ())
             if len(stores) != 1 or stores[0][1] is None or stores[0][0].name != "__init__":
                 return None
-            return self._number(stores[0][1], stores[0][0], depth - 1)
+            return self._constant_float(stores[0][1], stores[0][0], depth - 1)
         if isinstance(expr, Name):
             if any(item.name == expr.name for item in scope.params):
                 given = constant_in_every_call(self._program, scope, expr.name)
-                return self._number(given, scope, depth - 1) if given is not None else None
+                return self._constant_float(given, scope, depth - 1) if given is not None else None
             value = value_named(self._program, scope, expr.name) if expr.name not in scope.names else None
             return value.value if isinstance(value, Constant) and isinstance(value.value, float) else None
         return None
@@ -309,7 +309,7 @@ class _Types:
         if singles and any(kind == HALF for _, kind in known):
             place = place_of(singles[0], scope)
             if place is not None:
-                self.clashes.append(_Clash(scope, _text_without_index(singles[0]), place, block))
+                self.clashes.append(_TypeClash(scope, _text_without_index(singles[0]), place, block))
 
 
 _TO_SINGLE = ("bilinear", "bicubic", "lanczos3", "lanczos5", "area", "gaussian", "mitchellcubic")
@@ -375,13 +375,13 @@ def lost_in_half(program: Program) -> Iterator[Hit]:
                 item.scope,
                 item.place,
                 item.block,
-                {"number": item.shown, "layer": owner.name, "policy": _where(policy, item.scope)},
+                {"number": item.shown, "layer": owner.name, "policy": _place_of_policy(policy, item.scope)},
                 needs=((policy.scope, policy.call.block),),
                 related=(at(policy, label="float16 for all layers made after it"),),
             )
 
 
-def _under_policies(program: Program, wanted: str) -> Iterator[tuple[Scope, Site, _Types]]:
+def _under_policies(program: Program, wanted: str) -> Iterator[tuple[Scope, Site, _ExpressionTypes]]:
     """Yield the custom layers that a policy puts in half precision, with their types."""
     policies = [
         (site, kind)
@@ -391,7 +391,7 @@ def _under_policies(program: Program, wanted: str) -> Iterator[tuple[Scope, Site
     ]
     if not policies:
         return
-    made = _makers(program)
+    made = _makers_of_classes(program)
     for module in program.modules:
         for owner in module.summary.scopes:
             if owner.kind != "class" or not made.get(id(owner)) or not is_keras_part(program, owner):
@@ -403,7 +403,7 @@ def _under_policies(program: Program, wanted: str) -> Iterator[tuple[Scope, Site
             found = _policy_of(program, policies, method, made[id(owner)])
             if found is None or never_run(program, method):
                 continue
-            types = _Types(program, owner)
+            types = _ExpressionTypes(program, owner)
             types.run(method)
             yield owner, found[0], types
 
@@ -413,7 +413,7 @@ def single_meets_half(program: Program) -> Iterator[Hit]:
     policies = [(site, kind) for name, kind in _POLICIES.items() for site in policies_named(program, name)]
     if not policies:
         return
-    made = _makers(program)
+    made = _makers_of_classes(program)
     for module in program.modules:
         for owner in module.summary.scopes:
             if owner.kind != "class" or not made.get(id(owner)) or not is_keras_part(program, owner):
@@ -426,7 +426,7 @@ def single_meets_half(program: Program) -> Iterator[Hit]:
             if found is None or never_run(program, method):
                 continue
             policy, kind = found
-            types = _Types(program, owner)
+            types = _ExpressionTypes(program, owner)
             types.run(method)
             for clash in types.clashes[:1]:
                 yield hit_in(
@@ -437,7 +437,7 @@ def single_meets_half(program: Program) -> Iterator[Hit]:
                         "expression": clash.shown,
                         "type": kind,
                         "layer": owner.name,
-                        "policy": _where(policy, clash.scope),
+                        "policy": _place_of_policy(policy, clash.scope),
                     },
                     severity="warning" if _is_switched(policy) else None,
                     needs=((policy.scope, policy.call.block),),
@@ -445,7 +445,7 @@ def single_meets_half(program: Program) -> Iterator[Hit]:
                 )
 
 
-def _makers(program: Program) -> dict[int, list[tuple[Scope, Call]]]:
+def _makers_of_classes(program: Program) -> dict[int, list[tuple[Scope, Call]]]:
     """Return the calls that make custom layers or models, by the id of the class.
 
     Calls in tests are left out.
@@ -469,7 +469,7 @@ def _makers(program: Program) -> dict[int, list[tuple[Scope, Call]]]:
     return found
 
 
-def _where(policy: Site, scope: Scope) -> str:
+def _place_of_policy(policy: Site, scope: Scope) -> str:
     """Return the line of a policy for a message, with the path if in another file."""
     line = policy.call.line
     module = policy.scope.module

@@ -78,7 +78,7 @@ def values_of(program: Program, scope: Scope, expr: Expr) -> tuple[Value, ...]:
     if owner is None or not scope.params or not is_name(expr.base, scope.params[0].name):
         return values
     found: list[Value] = []
-    for method, value in _stores(owner, expr.attribute):
+    for method, value in _attribute_stores(owner, expr.attribute):
         handed = _of_parameter(program, method, value) if isinstance(value, Name) else None
         if handed is None:
             handed = alternatives(flow_of(program).value_of_name(method, value))
@@ -86,7 +86,7 @@ def values_of(program: Program, scope: Scope, expr: Expr) -> tuple[Value, ...]:
     return tuple(found) or values
 
 
-def _stores(owner: Scope, attribute: str) -> Iterator[tuple[Scope, Expr]]:
+def _attribute_stores(owner: Scope, attribute: str) -> Iterator[tuple[Scope, Expr]]:
     """Yield a class's assignments to an attribute: method and value."""
     for method, event, target in owner.module.stores():
         if (
@@ -111,13 +111,13 @@ def _of_parameter(program: Program, scope: Scope, expr: Name) -> tuple[Value, ..
     for caller in callers_of(program, scope):
         if caller is None:
             return None
-        for value in alternatives(_handed(caller, scope, parameter)):
+        for value in alternatives(_argument_handed(caller, scope, parameter)):
             if value not in found:
                 found.append(value)
     return tuple(found)
 
 
-def _handed(caller: Site, scope: Scope, parameter: Parameter) -> Value:
+def _argument_handed(caller: Site, scope: Scope, parameter: Parameter) -> Value:
     """Return the value that a call passes for a parameter."""
     target = next((item for item in caller.targets if item.scope is scope), None)
     if caller.call.opaque or target is None or target.partial or target.fixed:

@@ -54,8 +54,8 @@ def _axes_by_sizes(
 ) -> tuple[Expr, Expr] | None:
     """Return the two swapped axes of a reshape, told by their sizes, or None."""
     scope = site.scope
-    sources = _sources(program, site, given)
-    axes = [_axis(scope, item) for item in items]
+    sources = _tensors_alike(program, site, given)
+    axes = [_axis_of_size(scope, item) for item in items]
     if axes[0] is None or axes[0][1] != 0 or axes[2] is None or axes[2][1] != 1:
         return None
     if axes[0][0] not in sources or axes[2][0] not in sources:
@@ -70,7 +70,7 @@ def _axes_by_sizes(
     return items[1], items[2]
 
 
-def _sources(program: Program, site: Site, given: Expr) -> set[str]:
+def _tensors_alike(program: Program, site: Site, given: Expr) -> set[str]:
     """Return the names of tensors with the same first two axes as a given tensor."""
     found: set[str] = set()
     here: Expr | None = given
@@ -113,7 +113,7 @@ def _keeps_axes(program: Program, scope: Scope, call: Call) -> bool:
     return False
 
 
-def _axis(scope: Scope, expr: Expr) -> tuple[str, int] | None:
+def _axis_of_size(scope: Scope, expr: Expr) -> tuple[str, int] | None:
     """Return the tensor and axis number whose size an expression is, or None."""
     if isinstance(expr, Subscript):
         number = constant(expr.index)
@@ -132,7 +132,7 @@ def _axis_bound(scope: Scope, event: Event, name: str) -> tuple[str, int] | None
         return None
     target = event.targets[0]
     if is_name(target, name):
-        return None if isinstance(event.value, Name) else _axis(scope, event.value)
+        return None if isinstance(event.value, Name) else _axis_of_size(scope, event.value)
     if not isinstance(target, Collection):
         return None
     position = next((number for number, item in enumerate(target.items) if is_name(item, name)), None)
@@ -141,7 +141,7 @@ def _axis_bound(scope: Scope, event: Event, name: str) -> tuple[str, int] | None
     if isinstance(event.value, Collection):
         items = event.value.items
         item = items[position] if len(items) == len(target.items) else None
-        return _axis(scope, item) if isinstance(item, Subscript) else None
+        return _axis_of_size(scope, item) if isinstance(item, Subscript) else None
     of = _shape_of(scope, event.value)
     return (of, position) if of is not None else None
 

@@ -69,11 +69,11 @@ def all_in_memory(program: Program) -> Iterator[Hit]:
             key = (id(site.scope), site.call.number)
             if loop is None or key in seen:
                 continue
-            gathered = _Gathered(program, scope, call.call, loop)
+            gathered = _HeldImages(program, scope, call.call, loop)
             fit = gathered.trained_on()
             if fit is None or (fit.call.place.start < call.call.place.start and fit.scope is scope):
                 continue
-            size = _size(
+            size = _largest_image_size(
                 program,
                 {id(item): item for item in (site.scope.module, scope.module, fit.scope.module)}.values(),
             )
@@ -172,7 +172,7 @@ def _lists_files(program: Program, scope: Scope, expr: Expr, depth: int) -> bool
     return False
 
 
-class _Gathered:
+class _HeldImages:
     """The names that hold a loop's images, across functions that return them."""
 
     def __init__(self, program: Program, scope: Scope, source: Call, loop: int) -> None:
@@ -194,7 +194,7 @@ class _Gathered:
             if id(scope) in seen:
                 continue
             seen.add(id(scope))
-            returned = self._spread(scope, known, call)
+            returned = self._spread_in_scope(scope, known, call)
             fit = self._fit_in(scope, known, call)
             if fit is not None:
                 return fit
@@ -237,7 +237,7 @@ class _Gathered:
                     parameter.name
                     for position, parameter in enumerate(target.scope.params[skip:])
                     for given in [site.call.argument(position, parameter.name)]
-                    if given is not None and self._keeps(scope, given, known, call, 6)
+                    if given is not None and self._contains_images(scope, given, known, call, 6)
                 }
                 if names:
                     found.append((target.scope, names, None, depth + 1))
@@ -256,7 +256,7 @@ class _Gathered:
                         event.kind in ("assign", "annotate")
                         and event.value is not None
                         and any(part is self._source for part in walk(event.value))
-                        and not self._shrinks(event.value)
+                        and not self._reduces_images(event.value)
                     ):
                         names: dict[str, None] = {}
                         for target in event.targets:
@@ -265,7 +265,7 @@ class _Gathered:
                     continue
                 if not inside(scope, event.block, self._loop) or event.value is None:
                     continue
-                if event.kind in ("assign", "annotate") and self._keeps(
+                if event.kind in ("assign", "annotate") and self._contains_images(
                     scope, event.value, known, self._source, 6
                 ):
                     for target in event.targets:
@@ -278,13 +278,18 @@ class _Gathered:
                             known.add(target.name)
                         elif isinstance(target, Collection) and isinstance(target.items[0], Name):
                             known.add(target.items[0].name)
-                elif event.kind == "augment" and self._keeps(scope, event.value, known, self._source, 6):
+                elif event.kind == "augment" and self._contains_images(
+                    scope, event.value, known, self._source, 6
+                ):
                     gathered |= {target.name for target in event.targets if isinstance(target, Name)} - known
                 elif (
                     event.kind == "expr"
                     and isinstance(event.value, Call)
                     and event.value.method in _STORES
-                    and any(self._keeps(scope, item, known, self._source, 6) for item in event.value.args)
+                    and any(
+                        self._contains_images(scope, item, known, self._source, 6)
+                        for item in event.value.args
+                    )
                 ):
                     receiver = event.value.receiver
                     while isinstance(receiver, Subscript):
@@ -296,7 +301,7 @@ class _Gathered:
                         gathered.add(f".{receiver.attribute}")
         return gathered
 
-    def _shrinks(self, expr: Expr) -> bool:
+    def _reduces_images(self, expr: Expr) -> bool:
         """Tell whether an expression reduces the images, as a mean or prediction does."""
         return any(
             isinstance(part, Call)
@@ -306,14 +311,16 @@ class _Gathered:
             for part in walk(expr)
         )
 
-    def _spread(self, scope: Scope, known: set[str], call: Call | None) -> bool:
+    def _spread_in_scope(self, scope: Scope, known: set[str], call: Call | None) -> bool:
         """Add the names of a scope that hold images; tell whether it returns images."""
         returned = False
         for _ in range(2):
             for event in scope.events():
                 if event.value is None:
                     continue
-                if event.kind in ("assign", "annotate") and self._keeps(scope, event.value, known, call, 6):
+                if event.kind in ("assign", "annotate") and self._contains_images(
+                    scope, event.value, known, call, 6
+                ):
                     targets: dict[str, None] = {}
                     for target in event.targets:
                         bind(target, targets)
@@ -324,7 +331,7 @@ class _Gathered:
                                 item.attribute for item in target.items if isinstance(item, Attribute)
                             }
                     known |= set(targets)
-                elif event.kind == "for" and self._keeps(scope, event.value, known, call, 6):
+                elif event.kind == "for" and self._contains_images(scope, event.value, known, call, 6):
                     targets = {}
                     for target in event.targets:
                         bind(target, targets)
@@ -334,14 +341,16 @@ class _Gathered:
                     and isinstance(event.value, Call)
                     and event.value.method in _STORES
                     and isinstance(event.value.receiver, Name)
-                    and any(self._keeps(scope, item, known, call, 6) for item in event.value.args)
+                    and any(self._contains_images(scope, item, known, call, 6) for item in event.value.args)
                 ):
                     known.add(event.value.receiver.name)
-                elif event.kind == "return" and self._keeps(scope, event.value, known, call, 6):
+                elif event.kind == "return" and self._contains_images(scope, event.value, known, call, 6):
                     returned = True
         return returned
 
-    def _keeps(self, scope: Scope, expr: Expr, known: set[str], call: Call | None, depth: int) -> bool:
+    def _contains_images(
+        self, scope: Scope, expr: Expr, known: set[str], call: Call | None, depth: int
+    ) -> bool:
         """Tell whether an expression contains images, from a known name or a call."""
         if depth == 0:
             return False
@@ -356,26 +365,31 @@ class _Gathered:
             if last not in _KEEPS and not isinstance(self._program.static_value(expr.func, scope), Function):
                 return False
             return any(
-                self._keeps(scope, item, known, call, depth - 1)
+                self._contains_images(scope, item, known, call, depth - 1)
                 for item in (*expr.args, *(value for _, value in expr.keywords), expr.receiver)
                 if item is not None
             )
         if isinstance(expr, Binary):
-            return any(self._keeps(scope, side, known, call, depth - 1) for side in (expr.left, expr.right))
+            return any(
+                self._contains_images(scope, side, known, call, depth - 1) for side in (expr.left, expr.right)
+            )
         if isinstance(expr, Collection):
-            return any(self._keeps(scope, item, known, call, depth - 1) for item in expr.items)
+            return any(self._contains_images(scope, item, known, call, depth - 1) for item in expr.items)
         if isinstance(expr, Starred):
-            return self._keeps(scope, expr.value, known, call, depth - 1)
+            return self._contains_images(scope, expr.value, known, call, depth - 1)
         if isinstance(expr, Conditional):
             return any(
-                self._keeps(scope, side, known, call, depth - 1) for side in (expr.then, expr.otherwise)
+                self._contains_images(scope, side, known, call, depth - 1)
+                for side in (expr.then, expr.otherwise)
             )
         if isinstance(expr, Subscript):
-            return not isinstance(constant(expr.index), int) and self._keeps(
+            return not isinstance(constant(expr.index), int) and self._contains_images(
                 scope, expr.base, known, call, depth - 1
             )
         if isinstance(expr, Comprehension):
-            return any(self._keeps(scope, over, known, call, depth - 1) for _, over, _ in expr.generators)
+            return any(
+                self._contains_images(scope, over, known, call, depth - 1) for _, over, _ in expr.generators
+            )
         return False
 
     def _fit_in(self, scope: Scope, known: set[str], call: Call | None) -> Site | None:
@@ -388,7 +402,7 @@ class _Gathered:
             if (
                 given is not None
                 and keras_model_method(site.name) == site.call.method
-                and self._keeps(scope, given, known, call, 6)
+                and self._contains_images(scope, given, known, call, 6)
             ):
                 return site
         return None
@@ -397,7 +411,7 @@ class _Gathered:
 _RESIZES = frozenset({"resize", "load_img", "imresize"})
 
 
-def _size(program: Program, modules: Iterable[Module]) -> tuple[int, int] | None:
+def _largest_image_size(program: Program, modules: Iterable[Module]) -> tuple[int, int] | None:
     """Return the largest image size that files resize to or a model takes, or None."""
     found: list[tuple[int, int]] = []
     conditions = Conditions(program, None)

@@ -40,7 +40,7 @@ _TELLS = re.compile(
 )
 
 
-def _handlers(scope: Scope, block: int) -> Iterator[tuple[int, list[Event]]]:
+def _handlers_of_try(scope: Scope, block: int) -> Iterator[tuple[int, list[Event]]]:
     """Yield the handlers of the innermost `try`: block number and statements."""
     number = block
     while number >= 0 and scope.blocks[number].kind != "try":
@@ -54,9 +54,9 @@ def _handlers(scope: Scope, block: int) -> Iterator[tuple[int, list[Event]]]:
                     yield item, body
 
 
-def _hides(scope: Scope, block: int) -> int | None:
+def _line_hiding_errors(scope: Scope, block: int) -> int | None:
     """Return the line of a handler that silently drops any error, or None."""
-    for number, body in _handlers(scope, block):
+    for number, body in _handlers_of_try(scope, block):
         test = scope.blocks[number].test
         names = (
             []
@@ -106,7 +106,7 @@ def hidden_device_error(program: Program) -> Iterator[Hit]:
     """Find device set-up whose errors are caught and dropped."""
     seen: set[tuple[int, int]] = set()
     for site in flow_of(program).named(*_SETTERS):
-        line = _hides(site.scope, site.call.block)
+        line = _line_hiding_errors(site.scope, site.call.block)
         if line is None or (id(site.scope), line) in seen:
             continue
         if site.name in _ONCE and earlier_start(site, program) is not None:
@@ -146,7 +146,7 @@ def _one_of_none(site: Site, line: int) -> bool:
         return False
     test = next(
         site.scope.blocks[number].test
-        for number, _ in _handlers(site.scope, site.call.block)
+        for number, _ in _handlers_of_try(site.scope, site.call.block)
         if site.scope.blocks[number].line == line
     )
     return test is None or dotted(test) in ("Exception", "BaseException")
@@ -172,7 +172,7 @@ def hidden_dataset_error(program: Program) -> Iterator[Hit]:
             and site.name != "tensorflow.data.experimental.prefetch_to_device"
         ):
             continue
-        line = _hides(site.scope, site.call.block)
+        line = _line_hiding_errors(site.scope, site.call.block)
         if line is None or (id(site.scope), line) in seen:
             continue
         seen.add((id(site.scope), line))

@@ -37,7 +37,7 @@ def host_reads(program: Program) -> Iterator[Hit]:
         if (id(scope), block) in done or not loops_over_data(program, scope, block):
             continue
         done.add((id(scope), block))
-        results = _results(scope, step)
+        results = _result_names(scope, step)
         reads = []
         for call in scope.calls:
             if innermost_loop(scope, call.block) != block or _is_rare(scope, call.block, block):
@@ -134,7 +134,7 @@ def _tensors_in_loop(scope: Scope, tape: Site, block: int) -> set[str]:
     return found
 
 
-def _results(scope: Scope, step: Site) -> set[str]:
+def _result_names(scope: Scope, step: Site) -> set[str]:
     for event in scope.events():
         if event.kind == "assign" and event.value is step.call:
             return {

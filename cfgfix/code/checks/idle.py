@@ -53,7 +53,7 @@ def never_adapted(program: Program) -> Iterator[Hit]:
             continue
         if site.name == "keras.layers.Normalization" and site.call.keyword("invert") is not None:
             continue
-        if told & _LOADS or not _trains(program):
+        if told & _LOADS or not _trains_model(program):
             # Weights or a saved model bring what was learned.
             continue
         yield hit_at(
@@ -68,7 +68,7 @@ def never_adapted(program: Program) -> Iterator[Hit]:
         )
 
 
-def _trains(program: Program) -> bool:
+def _trains_model(program: Program) -> bool:
     return any(
         call.method in ("fit", "train_on_batch", "apply_gradients")
         for module in program.linked

@@ -36,7 +36,7 @@ def never_saved_by(program: Program) -> Iterator[Hit]:
         if len(managed) != 1 or not isinstance(managed[0], Made) or written_for_one(program, site.scope):
             continue
         for save in saves:
-            if managed[0] in alternatives(save.receiver) and _repeats(save):
+            if managed[0] in alternatives(save.receiver) and _may_repeat(save):
                 yield hit_at(
                     save,
                     flow=(),
@@ -46,7 +46,7 @@ def never_saved_by(program: Program) -> Iterator[Hit]:
                 break
 
 
-def _repeats(save: Site) -> bool:
+def _may_repeat(save: Site) -> bool:
     """Tell whether a `save` may run more than once: in a loop or a function."""
     return save.scope.kind != "module" or any(
         block.kind in ("for", "while") for block in save.scope.block_chain(save.call.block)

@@ -138,8 +138,8 @@ def float_steps(program: Program) -> Iterator[Hit]:
                     (parameter, value, found)
                     for parameter, position in parameters
                     if (value := site.call.argument(position, parameter)) is not None
-                    and (found := _float(program, value, site.scope, site.call.block)) is not None
-                    and (parameter != "validation_steps" or _validates(site.call))
+                    and (found := _certain_float(program, value, site.scope, site.call.block)) is not None
+                    and (parameter != "validation_steps" or _has_validation_data(site.call))
                 ]
                 if given and is_called_on_model(program, site) and is_surely_keras(program, site):
                     for parameter, value, found in given:
@@ -173,7 +173,7 @@ def _counted(
         )
         if isinstance(value, Literal) and isinstance(value.value, float) and value.value.is_integer():
             rewrites = (Rewrite("replace", scope, place, str(int(value.value))),)
-        elif _rounds(program, value, scope):
+        elif _is_rounding(program, value, scope):
             rewrites = (Rewrite("wrap", scope, place, "int"),)
     yield hit_in(
         scope,
@@ -220,7 +220,9 @@ def float_units(program: Program) -> Iterator[Hit]:
         for ever, table in ((False, _UNITS), (True, _EVER_UNITS)):
             for parameter, position in table.get(layer, ()):
                 value = site.call.argument(position, parameter)
-                found = _float(program, value, site.scope, site.call.block) if value is not None else None
+                found = (
+                    _certain_float(program, value, site.scope, site.call.block) if value is not None else None
+                )
                 if value is not None and found is not None and is_surely_keras(program, site):
                     yield from _sized(program, site, parameter, value, found, ever=ever)
 
@@ -265,7 +267,7 @@ def _sized(
     )
 
 
-def _validates(call: Call) -> bool:
+def _has_validation_data(call: Call) -> bool:
     """Tell whether a `fit` call is given validation data or a split."""
     if call.opaque:
         return False
@@ -273,7 +275,7 @@ def _validates(call: Call) -> bool:
     return any(item is not None and not (isinstance(item, Literal) and not item.value) for item in given)
 
 
-def _float(program: Program, expr: Expr, scope: Scope, block: int) -> Expr | None:
+def _certain_float(program: Program, expr: Expr, scope: Scope, block: int) -> Expr | None:
     """Return the expression that makes a value a float for certain, or None."""
     if not isinstance(expr, Name):
         return expr if _is_float(program, expr, scope, block) else None
@@ -318,7 +320,7 @@ def _is_float(program: Program, expr: Expr, scope: Scope, block: int, depth: int
     return name in _FLOATS or (name in _ROUNDED and not call.keywords and inner(call.args[0]))
 
 
-def _rounds(program: Program, expr: Expr, scope: Scope) -> bool:
+def _is_rounding(program: Program, expr: Expr, scope: Scope) -> bool:
     """Tell whether an expression is a NumPy rounding to whole numbers."""
     if not isinstance(expr, Call):
         return False
@@ -346,7 +348,7 @@ def refused_value(program: Program) -> Iterator[Hit]:
         value = site.call.keyword("name")
         if value is not None and _has_slash(value, site.keywords.get("name"), site.scope):
             what = f"the name {text(value)}, with a slash in it"
-            yield from _refused(program, site, value, what, ())
+            yield from _refused_hits(program, site, value, what, ())
         shape = site.call.argument(0, "shape") if name in _INPUTS else None
         if (
             shape is not None
@@ -363,7 +365,9 @@ def refused_value(program: Program) -> Iterator[Hit]:
                 if plain and place is not None
                 else ()
             )
-            yield from _refused(program, site, shape, f"the shape {written}, a number and no tuple", rewrites)
+            yield from _refused_hits(
+                program, site, shape, f"the shape {written}, a number and no tuple", rewrites
+            )
 
 
 def _is_number(program: Program, expr: Expr, scope: Scope, block: int, depth: int = 0) -> bool:
@@ -405,7 +409,7 @@ def _has_slash(expr: Expr, value: Value | None, scope: Scope) -> bool:
     )
 
 
-def _refused(
+def _refused_hits(
     program: Program, site: Site, value: Expr, what: str, rewrites: tuple[Rewrite, ...]
 ) -> Iterator[Hit]:
     severity = refused_by_three(program, site.scope)

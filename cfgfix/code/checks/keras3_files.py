@@ -41,7 +41,7 @@ _OF_CALLBACKS = "keras.callbacks.Callback.model"
 
 
 @dataclass(frozen=True, slots=True)
-class _End:
+class _TextEnd:
     """The known end of a text.
 
     Attributes:
@@ -63,13 +63,13 @@ class _End:
 
 _DATE_NUMBERS = ("%S", "%M", "%H", "%d", "%m", "%Y", "%y", "%f", "%j", "%s")
 """Ends of the form of a date that a number is put in for."""
-_A_NUMBER = _End("", False, True)
+_A_NUMBER = _TextEnd("", False, True)
 
 
 """The end of a text that ends in a number."""
 
 
-_Inner = Callable[[Expr], _End | None]
+_Inner = Callable[[Expr], _TextEnd | None]
 
 
 _JOINS = frozenset({"os.path.join", "posixpath.join", "tensorflow.io.gfile.join"})
@@ -81,20 +81,20 @@ _PATHS = frozenset({"pathlib.Path", "pathlib.PurePath"})
 _CONVERSION = re.compile(r"%(?:\(\w*\))?[-#0 +]*(?:\*|\d+)?(?:\.(?:\*|\d+))?[a-zA-Z%]")
 
 
-def _end_of_text(program: Program, expr: Expr, scope: Scope, block: int, depth: int = 0) -> _End | None:
+def _end_of_text(program: Program, expr: Expr, scope: Scope, block: int, depth: int = 0) -> _TextEnd | None:
     """Return the known end of a text expression, or None."""
     if depth > DEPTH:
         return None
 
-    def inner(part: Expr) -> _End | None:
+    def inner(part: Expr) -> _TextEnd | None:
         return _end_of_text(program, part, scope, block, depth + 1)
 
     if isinstance(expr, Literal):
         value = str(expr.value) if type(expr.value) is int else expr.value
-        return _End(value, True) if isinstance(value, str) and 0 < len(value) < MAX_TEXT else None
+        return _TextEnd(value, True) if isinstance(value, str) and 0 < len(value) < MAX_TEXT else None
     if isinstance(expr, FString):
         if expr.tail:
-            return _End(expr.tail, False, _ends_in_number(program, expr, scope))
+            return _TextEnd(expr.tail, False, _ends_in_number(program, expr, scope))
         if not expr.pieces or isinstance(expr.pieces[-1], str):
             return None
         last = expr.pieces[-1]
@@ -164,10 +164,10 @@ def _is_number_in_text(expr: FString, piece: str | tuple[int, str | None], scope
     if isinstance(piece, str):
         return False
     number, written = piece
-    return bool(written and written[-1] in "dfeg") or _counts(expr.parts[number], scope)
+    return bool(written and written[-1] in "dfeg") or _is_number(expr.parts[number], scope)
 
 
-def _counts(expr: Expr, scope: Scope) -> bool:
+def _is_number(expr: Expr, scope: Scope) -> bool:
     """Tell whether an expression is a number: a loop's count or arithmetic."""
     return (isinstance(expr, Binary) and expr.operator in ("-", "//", "**")) or is_count(expr, scope)
 
@@ -178,10 +178,10 @@ def _ends_in_count(expr: Expr, scope: Scope) -> bool:
         return _ends_in_count(expr.right, scope)
     if not isinstance(expr, Call):
         return False
-    return is_name(expr.func, "str") and len(expr.args) == 1 and _counts(expr.args[0], scope)
+    return is_name(expr.func, "str") and len(expr.args) == 1 and _is_number(expr.args[0], scope)
 
 
-def _end_of_operation(program: Program, expr: Binary, scope: Scope, inner: _Inner) -> _End | None:
+def _end_of_operation(program: Program, expr: Binary, scope: Scope, inner: _Inner) -> _TextEnd | None:
     if expr.operator == "%":
         left = inner(expr.left)
         end = _end_of_template(left, _CONVERSION) if left is not None else None
@@ -202,17 +202,17 @@ def _end_of_operation(program: Program, expr: Binary, scope: Scope, inner: _Inne
     left = inner(expr.left)
     if left is None:
         known = _ends_in_count(expr.left, scope) or _never_weights(program, expr.left, scope)
-        return _End(right.text, False, known)
-    return _End(left.text + right.text, left.whole, left.number)
+        return _TextEnd(right.text, False, known)
+    return _TextEnd(left.text + right.text, left.whole, left.number)
 
 
-def _end_of_call(program: Program, call: Call, scope: Scope, inner: _Inner) -> _End | None:
+def _end_of_call(program: Program, call: Call, scope: Scope, inner: _Inner) -> _TextEnd | None:
     if call.method == "format" and isinstance(call.receiver, (Literal, Name)):
         base = inner(call.receiver)
         if base is None or "{{" in base.text or "}}" in base.text:
             return None
         end = _end_of_template(base, re.compile(r"\{[^{}]*\}"))
-        counts = bool(call.args) and not call.keywords and all(_counts(item, scope) for item in call.args)
+        counts = bool(call.args) and not call.keywords and all(_is_number(item, scope) for item in call.args)
         if counts and base.whole and re.search(r"\{[^{}]*\}$", base.text):
             return _A_NUMBER
         if end is None or end.whole:
@@ -228,7 +228,7 @@ def _end_of_call(program: Program, call: Call, scope: Scope, inner: _Inner) -> _
         if last is None:
             return None
         if name in _PATHS:
-            last = _End(last.text.rstrip("/"), last.whole)
+            last = _TextEnd(last.text.rstrip("/"), last.whole)
         return _end_in_folder(last) if len(call.args) > 1 and last.whole else last
     if is_name(call.func, "str") and len(call.args) == 1:
         shown = inner(call.args[0])
@@ -239,7 +239,7 @@ def _end_of_call(program: Program, call: Call, scope: Scope, inner: _Inner) -> _
     return None
 
 
-def _end_of_result(program: Program, call: Call, scope: Scope, depth: int) -> _End | None:
+def _end_of_result(program: Program, call: Call, scope: Scope, depth: int) -> _TextEnd | None:
     """Return the known end of the text that a project function returns, or None."""
     value = program.static_value(call.func, scope)
     if not isinstance(value, Function) or value.scope.decorators or value.scope.is_async:
@@ -250,24 +250,24 @@ def _end_of_result(program: Program, call: Call, scope: Scope, depth: int) -> _E
     )
 
 
-def _end_in_folder(name: _End) -> _End | None:
+def _end_in_folder(name: _TextEnd) -> _TextEnd | None:
     """Return the known end of a file name joined to an unknown folder, or None."""
     if not name.text:
         return name if name.number else None
-    return name if name.text.startswith("/") else _End(f"/{name.text}", False)
+    return name if name.text.startswith("/") else _TextEnd(f"/{name.text}", False)
 
 
-def _end_of_template(template: _End, placeholder: re.Pattern[str]) -> _End | None:
+def _end_of_template(template: _TextEnd, placeholder: re.Pattern[str]) -> _TextEnd | None:
     """Return the text after the last placeholder of a template, or None."""
     found = list(placeholder.finditer(template.text))
     if not found:
         return template
     rest = template.text[found[-1].end() :]
-    return _End(rest, False) if rest else None
+    return _TextEnd(rest, False) if rest else None
 
 
 @dataclass(frozen=True, slots=True)
-class _Kind:
+class _FileFunction:
     """A Keras function that takes a file name.
 
     Attributes:
@@ -298,12 +298,12 @@ _CHECKPOINT = "`tf.train.Checkpoint(model=...).read(...)` reads a checkpoint of 
 
 
 _KINDS = {
-    "save": _Kind(0, 2, "keras.models.save_model", _SAVE),
-    "save_model": _Kind(1, 3, "keras.models.save_model", _SAVE),
-    "load_model": _Kind(0, 3, "keras.models.load_model", _LOAD),
-    "save_weights": _Kind(0, 2, "keras.Model.save_weights", _WEIGHTS),
-    "load_weights": _Kind(0, 1, "keras.Model.load_weights", _CHECKPOINT),
-    "ModelCheckpoint": _Kind(0, 5, "keras.callbacks.ModelCheckpoint", _SAVE),
+    "save": _FileFunction(0, 2, "keras.models.save_model", _SAVE),
+    "save_model": _FileFunction(1, 3, "keras.models.save_model", _SAVE),
+    "load_model": _FileFunction(0, 3, "keras.models.load_model", _LOAD),
+    "save_weights": _FileFunction(0, 2, "keras.Model.save_weights", _WEIGHTS),
+    "load_weights": _FileFunction(0, 1, "keras.Model.load_weights", _CHECKPOINT),
+    "ModelCheckpoint": _FileFunction(0, 5, "keras.callbacks.ModelCheckpoint", _SAVE),
 }
 
 
@@ -354,7 +354,9 @@ def _names_with_slash(program: Program, site: Site, kind: str, shown: str) -> It
     name = call.argument(known.position, "filepath")
     if name is None or call.opaque or len(call.args) > known.most or not is_surely_keras(program, site):
         return
-    if any(key in ("zipped", "max_shard_size") for key, _ in call.keywords) or _refuses(program, site):
+    if any(key in ("zipped", "max_shard_size") for key, _ in call.keywords) or _is_refused_keyword(
+        program, site
+    ):
         return
     if kind == "ModelCheckpoint" and is_true(call.argument(4, "save_weights_only")):
         known = _KINDS["save_weights"]
@@ -397,7 +399,7 @@ def _endings_in_words(endings: tuple[str, ...]) -> str:
     return " or ".join(", ".join(shown).rsplit(", ", 1))
 
 
-def _refuses(program: Program, site: Site) -> bool:
+def _is_refused_keyword(program: Program, site: Site) -> bool:
     """Tell whether Keras 3 lacks a keyword argument of a call."""
     table = api(program)
     name = site.name.replace("keras.Sequential.", "keras.Model.")

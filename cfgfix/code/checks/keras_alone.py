@@ -75,13 +75,16 @@ def gone_module(program: Program) -> Iterator[Hit]:
                 item.scope,
                 item.place,
                 item.block,
-                {"instead": f"; {instead}" if instead else "", **_values(table, item.name, item.mask)},
-                severity=_severity(table, item.mask),
+                {
+                    "instead": f"; {instead}" if instead else "",
+                    **_message_values(table, item.name, item.mask),
+                },
+                severity=_severity_of_mask(table, item.mask),
             )
 
 
 @dataclass(frozen=True, slots=True)
-class _Use:
+class _NameUse:
     """A use of a missing Keras name, in an import or elsewhere."""
 
     name: str
@@ -99,12 +102,12 @@ def gone_name(program: Program) -> Iterator[Hit]:
     """
     table = api(program)
     for module in program.modules:
-        groups: dict[tuple[str, int], list[_Use]] = {}
-        for use in _uses(program, module):
+        groups: dict[tuple[str, int], list[_NameUse]] = {}
+        for use in _missing_name_uses(program, module):
             groups.setdefault((use.name.rpartition(".")[0], use.mask), []).append(use)
         for (package, mask), uses in groups.items():
             # What happens first is told: an import, then what is used where something comes to it.
-            uses.sort(key=lambda use: (not use.imported, _idle(program, use.scope), use.place))
+            uses.sort(key=lambda use: (not use.imported, _is_idle(program, use.scope), use.place))
             first = uses[0]
             names = list(dict.fromkeys(use.name.rpartition(".")[2] for use in uses))
             last = names.pop(0)
@@ -122,13 +125,13 @@ def gone_name(program: Program) -> Iterator[Hit]:
                     "more": more,
                     "raises": "importing it raises ImportError" if first.imported else "AttributeError",
                     "instead": _has_it(table, package, last),
-                    **_values(table, first.name, mask),
+                    **_message_values(table, first.name, mask),
                 },
-                severity=_severity(table, mask),
+                severity=_severity_of_mask(table, mask),
             )
 
 
-def _uses(program: Program, module: Module) -> Iterator[_Use]:
+def _missing_name_uses(program: Program, module: Module) -> Iterator[_NameUse]:
     """Yield a module's uses of Keras names that the newest Keras lacks.
 
     Uses guarded against the missing name are left out.
@@ -139,7 +142,7 @@ def _uses(program: Program, module: Module) -> Iterator[_Use]:
     failing = failing_imports(program, module)
     for item in failing:
         if not item.whole:
-            yield _Use(item.name, item.mask, item.scope, item.place, item.block, imported=True)
+            yield _NameUse(item.name, item.mask, item.scope, item.place, item.block, imported=True)
     imported = {item.name for item in failing}
     scope = module.scope
     if (
@@ -168,7 +171,7 @@ def _uses(program: Program, module: Module) -> Iterator[_Use]:
                 and not callers_ask(program, scope)
                 and not written_for_one(program, scope)
             ):
-                yield _Use(*found, scope, expr.place, block, imported=False)
+                yield _NameUse(*found, scope, expr.place, block, imported=False)
 
 
 _PARTS = ("optimizers", "layers", "callbacks", "losses", "metrics", "regularizers", "initializers")
@@ -209,7 +212,7 @@ def elsewhere(program: Program) -> Iterator[Hit]:
                 )
 
 
-def _idle(program: Program, scope: Scope) -> bool:
+def _is_idle(program: Program, scope: Scope) -> bool:
     return is_never_called(program, scope) or never_run(program, scope)
 
 
@@ -228,7 +231,7 @@ def _has_it(table: Api, package: str, name: str) -> str:
     return f"; {' and '.join(places)} {'have' if len(places) > 1 else 'has'} it" if places else ""
 
 
-def _values(table: Api, name: str, mask: int) -> dict[str, object]:
+def _message_values(table: Api, name: str, mask: int) -> dict[str, object]:
     return {
         "name": name,
         "gone": table.since(mask),
@@ -237,5 +240,5 @@ def _values(table: Api, name: str, mask: int) -> dict[str, object]:
     }
 
 
-def _severity(table: Api, mask: int) -> str | None:
+def _severity_of_mask(table: Api, mask: int) -> str | None:
     return severity_by_keras_releases(table, "warning") if mask & table.admitted else None

@@ -53,7 +53,7 @@ passed_over = passed_over_for_keras_2
 """Which modules these checks say nothing of."""
 
 
-class _Tensors:
+class _CertainTensors:
     """The names of one function that are certainly tensors."""
 
     def __init__(self, program: Program, scope: Scope) -> None:
@@ -79,9 +79,9 @@ class _Tensors:
         if name in scope.outer or any(item.name == name for item in scope.params):
             return False
         bound = scope.binding(name)
-        return bool(bound) and all(self._gives(event, name, depth) for event in bound)
+        return bool(bound) and all(self._gives_tensor(event, name, depth) for event in bound)
 
-    def _gives(self, event: Event, name: str, depth: int) -> bool:
+    def _gives_tensor(self, event: Event, name: str, depth: int) -> bool:
         if event.value is None:
             return False
         if event.kind == "augment":
@@ -98,18 +98,18 @@ def assigned_item(program: Program) -> Iterator[Hit]:
     """Find assignments to and deletions of single tensor elements."""
     for module in program.modules:
         for scope in module.summary.scopes:
-            tensors: _Tensors | None = None
+            tensors: _CertainTensors | None = None
             told: set[str] = set()
             for event in scope.events():
                 if event.kind not in ("assign", "augment", "delete"):
                     continue
-                for target in _targets(event):
+                for target in _single_targets(event):
                     if not isinstance(target, Subscript) or not isinstance(target.base, Name):
                         continue
                     name = target.base.name
                     if name in told or not scope.binding(name) or _is_shared(scope, name):
                         continue
-                    tensors = tensors or _Tensors(program, scope)
+                    tensors = tensors or _CertainTensors(program, scope)
                     if not tensors.named(name) or expects_absence(scope, event.block, event.place):
                         continue
                     told.add(name)
@@ -133,7 +133,7 @@ def _is_shared(scope: Scope, name: str) -> bool:
     return any(name in other.outer for other in scope.module.summary.scopes)
 
 
-def _targets(event: Event) -> Iterator[Expr]:
+def _single_targets(event: Event) -> Iterator[Expr]:
     """Yield the single targets of a statement, unpacked ones included."""
     pending = list(event.targets)
     while pending:
@@ -180,7 +180,7 @@ def _refused_list(program: Program, scope: Scope, event: Event, part: Binary, si
             isinstance(mine, Name) and _last_given(scope, event, mine) is site.call
         ):
             continue
-        number = _number(program, scope, other)
+        number = _number_of(program, scope, other)
         if part.operator == "*" and isinstance(number, float):
             return "can't multiply sequence by non-int of type 'float'"
         if part.operator in ("-", "/") and (number is not None or _is_list(scope, event, other)):
@@ -206,14 +206,14 @@ def _last_given(scope: Scope, event: Event, name: Name) -> Expr | None:
     return last.value if any(is_name(target, name.name) for target in last.targets) else None
 
 
-def _number(program: Program, scope: Scope, expr: Expr) -> float | int | None:
+def _number_of(program: Program, scope: Scope, expr: Expr) -> float | int | None:
     """Return the number that an expression is, by literals and constants, or None."""
     if isinstance(expr, Literal):
         return (
             expr.value if isinstance(expr.value, (int, float)) and not isinstance(expr.value, bool) else None
         )
     if isinstance(expr, Binary) and expr.operator in ("+", "-", "*"):
-        left, right = _number(program, scope, expr.left), _number(program, scope, expr.right)
+        left, right = _number_of(program, scope, expr.left), _number_of(program, scope, expr.right)
         if left is None or right is None:
             return None
         return {"+": left + right, "-": left - right, "*": left * right}[expr.operator]
@@ -271,7 +271,7 @@ def _argument_of_wrong_kind(program: Program, site: Site) -> tuple[Expr, str] | 
             )
         return None
     if site.name in _FUNCTIONS:
-        tensors = _Tensors(program, scope)
+        tensors = _CertainTensors(program, scope)
         for name, position in _FUNCTIONS[site.name]:
             given = call.argument(position, name)
             if given is not None and (
@@ -334,17 +334,17 @@ def _made_with_data(site: Site) -> bool:
         return False
     if len(call.args) < 2:
         return False
-    first, second = (_words(item) for item in call.args[:2])
+    first, second = (_last_words(item) for item in call.args[:2])
     return bool((first & _LABELS and second & _OUTPUTS) or (first & _OUTPUTS and second & _LABELS))
 
 
-def _words(expr: Expr) -> set[str]:
+def _last_words(expr: Expr) -> set[str]:
     """Return the words of an expression's last name or key."""
     if isinstance(expr, Subscript):
         key = expr.index
         if isinstance(key, Literal) and isinstance(key.value, str):
             return set(key.value.lower().split("_"))
-        return _words(expr.base)
+        return _last_words(expr.base)
     if isinstance(expr, Attribute):
         return set(expr.attribute.lower().split("_"))
     return set(expr.name.lower().split("_")) if isinstance(expr, Name) else set()

@@ -43,11 +43,11 @@ def labels_against_loss(program: Program) -> Iterator[Hit]:
         y = fit.call.argument(1, "y")
         written = len(fit.call.args) > 1 and not any(isinstance(item, Starred) for item in fit.call.args)
         compiled = _compile_of(program, fit) if written or not fit.call.opaque else None
-        loss = _loss(program, compiled) if compiled is not None else None
+        loss = _labels_of_loss(program, compiled) if compiled is not None else None
         if compiled is None or loss is None:
             continue
         labels = (
-            _labels(program, fit, y, fit.argument(1, "y"))
+            _labels_given(program, fit, y, fit.argument(1, "y"))
             if y is not None
             else _labels_of_folders(program, fit) or _labels_of_elements(program, fit)
         )
@@ -80,7 +80,7 @@ def _compile_of(program: Program, fit: Site) -> Site | None:
     return found[0] if len({(id(site.scope), site.call.number) for site in found}) == 1 else None
 
 
-def _loss(program: Program, compiled: Site) -> str | None:
+def _labels_of_loss(program: Program, compiled: Site) -> str | None:
     """Return the kind of labels that a loss takes, `numbers` or `rows`, or None."""
     found = set()
     given = compiled.call.argument(1, "loss")
@@ -94,7 +94,7 @@ def _loss(program: Program, compiled: Site) -> str | None:
     return found.pop() if len(found) == 1 and found != {""} else None
 
 
-def _labels(
+def _labels_given(
     program: Program, site: Site, expr: Expr, value: Value | None, depth: int = 0
 ) -> tuple[str, Site] | None:
     """Return the kind of labels, `rows` or `numbers`, and the call that made them.
@@ -113,7 +113,7 @@ def _labels(
         source = made[0].site
         if source.name in _ONE_HOT:
             return "rows", source
-        if source.name in _WHOLE and not _table(source.call):
+        if source.name in _WHOLE and not _is_two_dimensional(source.call):
             return "numbers", source
         if source.name in ("numpy.array", "numpy.asarray") and _counts_classes(source.call):
             return "numbers", source
@@ -133,7 +133,7 @@ def _labels(
         if any(is_name(target, name) for target in event.targets):
             expr = event.value
             continue
-        return _part(program, scope, event, name, depth)
+        return _unpacked_labels(program, scope, event, name, depth)
     return _made_by(program, scope, expr) if isinstance(expr, Call) else None
 
 
@@ -169,14 +169,16 @@ def _labels_of_callers(
         given = caller.call.argument(position - offset, name)
         if given is None or caller.call.opaque or caller.open:
             return None
-        kind = _labels(program, caller, given, caller.argument(position - offset, name), depth)
+        kind = _labels_given(program, caller, given, caller.argument(position - offset, name), depth)
         if kind is None:
             return None
         found.append(kind)
     return found[0] if len({kind for kind, _ in found}) == 1 else None
 
 
-def _part(program: Program, scope: Scope, event: Event, name: str, depth: int) -> tuple[str, Site] | None:
+def _unpacked_labels(
+    program: Program, scope: Scope, event: Event, name: str, depth: int
+) -> tuple[str, Site] | None:
     """Return the kind of labels that an unpacked name holds, or None.
 
     It is unpacked from `train_test_split` or a Keras dataset.
@@ -191,7 +193,7 @@ def _part(program: Program, scope: Scope, event: Event, name: str, depth: int) -
             return None
         split = next((site for site in flow_of(program).within(scope) if site.call is call), None)
         value = split.args[number] if split is not None and number < len(split.args) else None
-        return _labels(program, split, call.args[number], value, depth) if split is not None else None
+        return _labels_given(program, split, call.args[number], value, depth) if split is not None else None
     labels = [pair.items[1] for pair in target.items if isinstance(pair, Collection) and len(pair.items) == 2]
     loaded = next(
         (
@@ -216,7 +218,7 @@ def _made_by(program: Program, scope: Scope, call: Call) -> tuple[str, Site] | N
         if site.call is call:
             if site.name in _ONE_HOT:
                 return "rows", site
-            if site.name in _WHOLE and not _table(call):
+            if site.name in _WHOLE and not _is_two_dimensional(call):
                 return "numbers", site
             if site.name in ("numpy.array", "numpy.asarray") and _counts_classes(call):
                 return "numbers", site
@@ -292,7 +294,7 @@ def _labels_of_folders(program: Program, fit: Site) -> tuple[str, Site] | None:
 _KEEP_LABELS = frozenset({"prefetch", "cache", "shuffle", "take", "skip", "repeat", "with_options"})
 
 
-def _table(made: Call) -> bool:
+def _is_two_dimensional(made: Call) -> bool:
     """Tell whether random numbers are drawn with more than one dimension."""
     size = made.argument(2, "size")
     return size is not None and isinstance(size, Collection) and len(size.items) > 1
@@ -306,7 +308,7 @@ def zipped_apart(program: Program) -> Iterator[Hit]:
         if key in seen or written_for_one(program, site.scope):
             continue
         seen.add(key)
-        parts = _parts(site)
+        parts = _label_parts(site)
         if len(parts) != 2 or not any(_LABELS.search(_names_of_data(site.scope, part)) for part in parts):
             continue
         if any(_has_own_labels(site.scope, part) for part in parts):
@@ -332,7 +334,7 @@ _LABELS = re.compile(
 )
 
 
-def _parts(site: Site) -> tuple[Expr, ...]:
+def _label_parts(site: Site) -> tuple[Expr, ...]:
     args = site.call.args
     if len(args) == 1 and isinstance(args[0], Collection):
         return tuple(args[0].items)
@@ -342,7 +344,7 @@ def _parts(site: Site) -> tuple[Expr, ...]:
 def _names_of_data(scope: Scope, part: Expr) -> str:
     """Return the names in a dataset's expression and value, joined by spaces."""
     found = [part.name] if isinstance(part, Name) else []
-    value = _value(scope, part)
+    value = _value_of_part(scope, part)
     if value is not None:
         found += [str(item.name) for item in walk(value) if isinstance(item, Name)]
     return " ".join(found)
@@ -350,7 +352,7 @@ def _names_of_data(scope: Scope, part: Expr) -> str:
 
 def _has_own_labels(scope: Scope, part: Expr) -> bool:
     """Tell whether a dataset's elements are tuples, such as input and label."""
-    value = _value(scope, part)
+    value = _value_of_part(scope, part)
     while isinstance(value, Call) and isinstance(value.func, Attribute):
         if value.method in ("from_tensor_slices", "from_tensors", "zip"):
             given = value.args[0] if value.args else None
@@ -359,7 +361,7 @@ def _has_own_labels(scope: Scope, part: Expr) -> bool:
     return False
 
 
-def _value(scope: Scope, part: Expr) -> Expr | None:
+def _value_of_part(scope: Scope, part: Expr) -> Expr | None:
     if not isinstance(part, Name):
         return part
     bound = scope.binding(part.name)
@@ -368,7 +370,7 @@ def _value(scope: Scope, part: Expr) -> Expr | None:
 
 def _shuffle_of(scope: Scope, part: Expr) -> Call | None:
     """Return the `shuffle` call in a dataset's chain, or None."""
-    value = _value(scope, part)
+    value = _value_of_part(scope, part)
     for _ in range(12):
         if value is None or not isinstance(value, Call):
             return None

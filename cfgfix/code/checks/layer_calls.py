@@ -59,7 +59,7 @@ _HARMLESS = ("abc.ABC", "builtins.object", "tensorflow.Module", "typing.Generic"
 
 
 @dataclass(frozen=True, slots=True)
-class _Callee:
+class _CalledLayer:
     """A called layer or model, and the positional arguments it takes in Keras 3.
 
     Attributes:
@@ -77,10 +77,10 @@ class Parts:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._table = api(program)
-        self._classes: dict[int, _Callee | None] = {}
+        self._classes: dict[int, _CalledLayer | None] = {}
         self._subclasses: dict[int, list[Scope]] | None = None
 
-    def callee(self, value: Value) -> _Callee | None:
+    def callee(self, value: Value) -> _CalledLayer | None:
         """Return the layer or model that a value is, or None."""
         if isinstance(value, Instance):
             key = id(value.scope)
@@ -95,27 +95,27 @@ class Parts:
         """Tell whether a class is certainly a layer or model of Keras."""
         return is_keras_part(self._program, scope) and self._is_plain(scope)
 
-    def _of_made(self, name: str, site: Site) -> _Callee | None:
+    def _of_made(self, name: str, site: Site) -> _CalledLayer | None:
         if not site.raw.startswith(("tensorflow.", "keras.")) or not self._is_ours(site.raw, site.scope):
             return None
         if is_bound_twice(site.scope, head(site.call.func)):
             return None
         last = name.rpartition(".")[2]
         if name == "keras.Sequential":
-            return _Callee(_FUNCTIONAL)
+            return _CalledLayer(_FUNCTIONAL)
         if name == "keras.Model" or (name.startswith("keras.applications.") and last[:1].isupper()):
-            return _Callee(_FUNCTIONAL, functional=True)
+            return _CalledLayer(_FUNCTIONAL, functional=True)
         if name.startswith("keras.layers.") and name.count(".") == 2 and last[:1].isupper():
-            if last in _NO_LAYERS or not self._has(name):
+            if last in _NO_LAYERS or not self._is_in_newest(name):
                 return None
             known = self._table.layer_call(last)
             if not known.takes_any:
-                return _Callee(known.params)
+                return _CalledLayer(known.params)
             if known.own and "training" in (known.params or ()):
-                return _Callee(known.params, functional=True)
+                return _CalledLayer(known.params, functional=True)
         return None
 
-    def _has(self, name: str) -> bool:
+    def _is_in_newest(self, name: str) -> bool:
         """Tell whether the newest release has a Keras name."""
         found = self._table.presence(f"tensorflow.{name}")
         return found is not None and not found.rest and bool(found.mask & self._table.newest)
@@ -148,24 +148,24 @@ class Parts:
                         return False
                     if self._table.layer_call(name.rpartition(".")[2]).takes_any:
                         return False
-                    if name not in ("keras.Layer", "keras.Model") and not self._has(name):
+                    if name not in ("keras.Layer", "keras.Model") and not self._is_in_newest(name):
                         return False
                 elif name not in _HARMLESS:
                     return False
         return True
 
-    def _of_class(self, scope: Scope) -> _Callee | None:
+    def _of_class(self, scope: Scope) -> _CalledLayer | None:
         if not self.is_part(scope):
             return None
         functional = self._begins_functional(scope)
         method = self._program.method(scope, "call")
         if method is not None:
             # What a functional model's own `call` takes is not looked at.
-            return None if functional else _Callee(self._parameters(scope, method))
+            return None if functional else _CalledLayer(self._parameters(scope, method))
         base = self._program.bases(scope).outside[0]
         if base in ("keras.Model", "keras.Sequential"):
-            return _Callee(_FUNCTIONAL, functional=base == "keras.Model")
-        return _Callee(self._table.layer_call(base.rpartition(".")[2]).params)
+            return _CalledLayer(_FUNCTIONAL, functional=base == "keras.Model")
+        return _CalledLayer(self._table.layer_call(base.rpartition(".")[2]).params)
 
     def _begins_functional(self, scope: Scope) -> bool:
         """Tell whether a class may be a functional model: it passes inputs and outputs on."""
@@ -191,7 +191,7 @@ class Parts:
             if number is None or found is None:
                 continue
             other = _callable_parameters(self._program, below.module.summary.scopes[number])
-            found = None if other is None else _common(found, other)
+            found = None if other is None else _common_beginning(found, other)
         return found
 
     def below(self, scope: Scope) -> list[Scope]:
@@ -219,7 +219,7 @@ def _callable_parameters(program: Program, method: Scope) -> tuple[str, ...] | N
     return tuple(name for name, _, _, kind in method.params if kind == "plain")[1:]
 
 
-def _common(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
+def _common_beginning(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
     """Return the common beginning of two parameter lists.
 
     The first parameter, the inputs, always counts as common.
@@ -242,7 +242,7 @@ def methods(owner: Scope) -> Iterator[Scope]:
 _REFUSED = (bool, int, float, complex, str, bytes)
 
 
-class _Arguments:
+class _NonTensors:
     """The arguments of calls that are certainly no tensors."""
 
     def __init__(self, program: Program, parts: Parts) -> None:
@@ -280,10 +280,10 @@ class _Arguments:
         """Return the name of the parameter of `call` that is a bool, or empty text."""
         key = id(scope)
         if key not in self._flags:
-            self._flags[key] = self._flag(scope)
+            self._flags[key] = self._training_flag(scope)
         return self._flags[key]
 
-    def _flag(self, scope: Scope) -> str:
+    def _training_flag(self, scope: Scope) -> str:
         owner = self._program.owner(scope)
         if scope.name != "call" or owner is None or not self._parts.is_part(owner):
             return ""
@@ -336,10 +336,10 @@ def by_position(program: Program) -> Iterator[Hit]:
         return
     table = api(program)
     parts = Parts(program)
-    arguments = _Arguments(program, parts)
+    arguments = _NonTensors(program, parts)
     switched: bool | None = None
-    for site, found in _suspects(program, parts, arguments):
-        callees = _callees(parts, site.callee)
+    for site, found in _suspect_calls(program, parts, arguments):
+        callees = _callees_of_value(parts, site.callee)
         # A functional model takes whatever stands for its inputs; `training` it gets twice.
         functional = any(item.functional for item in callees)
         refused = [position for position in found if position == 1] if functional else found
@@ -356,7 +356,7 @@ def by_position(program: Program) -> Iterator[Hit]:
         given = [text(site.call.args[position]) for position in refused]
         yield hit_in(
             site.scope,
-            _place(site),
+            _call_place(site),
             site.call.block,
             {
                 "layer": text(site.call.func),
@@ -388,7 +388,7 @@ _TELLS_TRAINING = frozenset(
 def _training_never_given(program: Program) -> bool:
     """Tell whether no call of a program trains a model or passes `training`."""
     return not any(
-        call.method in _TELLS_TRAINING or _tells(call.keyword("training"))
+        call.method in _TELLS_TRAINING or _is_given_flag(call.keyword("training"))
         for module in program.modules
         if module.scope is None or not written_for_one(program, module.scope)
         for scope in module.summary.scopes
@@ -396,11 +396,11 @@ def _training_never_given(program: Program) -> bool:
     )
 
 
-def _tells(value: Expr | None) -> bool:
+def _is_given_flag(value: Expr | None) -> bool:
     return value is not None and constant(value) is not None and not is_name(value, "training")
 
 
-def _place(site: Site) -> Place:
+def _call_place(site: Site) -> Place:
     """Return the place of a call to show in a finding."""
     func = site.call.func
     if isinstance(func, Subscript):
@@ -409,7 +409,9 @@ def _place(site: Site) -> Place:
     return func.name_place if isinstance(func, Call) else site.call.name_place
 
 
-def _suspects(program: Program, parts: Parts, arguments: _Arguments) -> Iterator[tuple[Site, list[int]]]:
+def _suspect_calls(
+    program: Program, parts: Parts, arguments: _NonTensors
+) -> Iterator[tuple[Site, list[int]]]:
     """Yield calls with non-tensor positional arguments, and their positions."""
     for site in flow_of(program).sites:
         if type(site.callee) is External:
@@ -425,7 +427,7 @@ def _suspects(program: Program, parts: Parts, arguments: _Arguments) -> Iterator
             refused = arguments.positions(site)
             if refused and not _replaced_below(program, parts, site):
                 yield site, refused
-    lists = _Lists(program, parts)
+    lists = _LayerLists(program, parts)
     for module in program.modules:
         for scope in module.summary.scopes:
             if program.owner(scope) is None:
@@ -475,7 +477,7 @@ def _replaced_below(program: Program, parts: Parts, site: Site) -> bool:
     )
 
 
-class _Lists:
+class _LayerLists:
     """The layers in lists that classes keep as attributes."""
 
     def __init__(self, program: Program, parts: Parts) -> None:
@@ -486,7 +488,7 @@ class _Lists:
     def item(self, expr: Expr, scope: Scope) -> Value:
         """Return the value of a list item: `self.blocks[2]`, or `block` in a loop."""
         if isinstance(expr, Subscript):
-            return self._items(expr.base, scope)
+            return self._value_of_items(expr.base, scope)
         if not isinstance(expr, Name):
             return UNKNOWN
         events = scope.binding(expr.name)
@@ -504,7 +506,7 @@ class _Lists:
         if source is None:
             return UNKNOWN
         if is_name(target, name):
-            return self._items(source, scope)
+            return self._value_of_items(source, scope)
         if not isinstance(target, Collection) or not isinstance(source, Call):
             return UNKNOWN
         call = source
@@ -517,9 +519,9 @@ class _Lists:
             return UNKNOWN
         if call.opaque or not 0 <= position < len(call.args):
             return UNKNOWN
-        return self._items(call.args[position], scope)
+        return self._value_of_items(call.args[position], scope)
 
-    def _items(self, expr: Expr, scope: Scope) -> Value:
+    def _value_of_items(self, expr: Expr, scope: Scope) -> Value:
         owner = self._program.owner(scope)
         if (
             owner is None
@@ -568,21 +570,21 @@ class _Lists:
         for call in method.calls:
             if isinstance(call.func, Attribute) and is_list(call.func.base) and call.method in _CHANGES:
                 if call.method == "append" and len(call.args) == 1:
-                    yield self._result(call.args[0], method)
+                    yield self._value_of_call(call.args[0], method)
                 else:
                     yield UNKNOWN
 
     def _made(self, expr: Expr, scope: Scope) -> Iterator[Value]:
         """Yield the values of the items in a list expression."""
         if isinstance(expr, Comprehension) and expr.kind == "list":
-            yield self._result(expr.parts[-1], scope)
+            yield self._value_of_call(expr.parts[-1], scope)
         elif isinstance(expr, Collection):
             for item in expr.items:
-                yield self._result(item, scope)
+                yield self._value_of_call(item, scope)
         else:
             yield UNKNOWN
 
-    def _result(self, expr: Expr, scope: Scope) -> Value:
+    def _value_of_call(self, expr: Expr, scope: Scope) -> Value:
         """Return the value that a call makes."""
         if not isinstance(expr, Call):
             return UNKNOWN
@@ -602,12 +604,12 @@ class _Lists:
 _CHANGES = frozenset({"append", "extend", "insert", "__setitem__", "__iadd__"})
 
 
-def _callees(parts: Parts, value: Value) -> list[_Callee]:
+def _callees_of_value(parts: Parts, value: Value) -> list[_CalledLayer]:
     """Return all callees that a value may be, or an empty list.
 
     It is empty where one of them may not be Keras's.
     """
-    found: list[_Callee] = []
+    found: list[_CalledLayer] = []
     ways = alternatives(value)
     if len(ways) >= MANY:
         return []
@@ -621,7 +623,9 @@ def _callees(parts: Parts, value: Value) -> list[_Callee]:
     return found
 
 
-def _fix_by_names(callees: list[_Callee], site: Site, first: int) -> tuple[tuple[Rewrite, ...], str | None]:
+def _fix_by_names(
+    callees: list[_CalledLayer], site: Site, first: int
+) -> tuple[tuple[Rewrite, ...], str | None]:
     """Return the fix that passes all arguments after the inputs by name, or why not.
 
     Arguments before the first non-tensor are named too, since they may be no tensors either.

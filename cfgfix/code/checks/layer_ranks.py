@@ -80,9 +80,9 @@ def _misfits_of_calls(program: Program) -> Iterator[Misfit]:
             continue
         if not _comes_of_its_own_run(given, site):
             continue
-        rank = _rank(given, ranks)
+        rank = _tensor_rank(given, ranks)
         if rank is not None and rank != 2:
-            yield site, layer, _origin(given), _rank_in_words(rank)
+            yield site, layer, _input_call(given), _rank_in_words(rank)
 
 
 def _rank_in_words(rank: int) -> str:
@@ -114,11 +114,11 @@ def _comes_of_its_own_run(value: Value, site: Site) -> bool:
     return not any(one.also for one in ways[common:])
 
 
-def _origin(value: Value) -> Site | None:
+def _input_call(value: Value) -> Site | None:
     return value.site if isinstance(value, Made) else None
 
 
-def _rank(value: Value, known: dict[int, int | None]) -> int | None:
+def _tensor_rank(value: Value, known: dict[int, int | None]) -> int | None:
     """Return a Keras tensor's number of dimensions without the batch, or None."""
     chain: list[tuple[Value, Site]] = []
     rank: int | None = None
@@ -130,7 +130,7 @@ def _rank(value: Value, known: dict[int, int | None]) -> int | None:
             break
         site = value.site
         if site.name in _INPUTS:
-            rank = known[id(value)] = _length(site, "shape")
+            rank = known[id(value)] = _shape_length(site, "shape")
             break
         layer = _layer_of(site) if value.name == KERAS_TENSOR and site.name.endswith(_CALL) else None
         if layer is None or len(site.args) != 1 or site.call.opaque:
@@ -145,7 +145,7 @@ def _rank(value: Value, known: dict[int, int | None]) -> int | None:
     return rank
 
 
-def _length(site: Site, name: str) -> int | None:
+def _shape_length(site: Site, name: str) -> int | None:
     """Return the number of dimensions in an input's shape, or None."""
     position = 0 if name == "shape" else 99
     written = site.call.argument(position, name)
@@ -192,12 +192,12 @@ def _misfits_of_stacks(program: Program) -> Iterator[Misfit]:
                 added.setdefault(id(value), []).append(site)
     for site in flow_of(program).named("keras.Sequential"):
         if isinstance(site.result, Made) and not site.call.opaque and is_certain(site):
-            found = _first_misfit(_layers(program, site, added.get(id(site.result), [])))
+            found = _first_misfit(_sequential_layers(program, site, added.get(id(site.result), [])))
             if found is not None:
                 yield found
 
 
-def _layers(program: Program, model: Site, added: list[Site]) -> Iterator[tuple[Site, Site]]:
+def _sequential_layers(program: Program, model: Site, added: list[Site]) -> Iterator[tuple[Site, Site]]:
     """Yield the layers of a Sequential model in order, while they are certain.
 
     Each comes with the call that adds the layer.
@@ -224,7 +224,7 @@ def _layers(program: Program, model: Site, added: list[Site]) -> Iterator[tuple[
         if layer is None:
             return
         if around >= 0:
-            if loop is None and _turns(program, site.scope, around) < 2:
+            if loop is None and _number_of_turns(program, site.scope, around) < 2:
                 break
             loop = around
             turn.append((site, layer))
@@ -253,7 +253,7 @@ def _loop_of(site: Site, model: Site) -> int | None:
     return -1 if not loops else loops[0] if len(loops) == 1 and model.scope is scope else None
 
 
-def _turns(program: Program, scope: Scope, block: int) -> int:
+def _number_of_turns(program: Program, scope: Scope, block: int) -> int:
     """Return the known number of turns of a loop, or 0."""
     test = scope.blocks[block].test
     if isinstance(test, Collection):
@@ -308,10 +308,10 @@ def _first_misfit(layers: Iterator[tuple[Site, Site]]) -> Misfit | None:
         if number > _MOST_LAYERS:
             return None
         if layer.name in _INPUTS:
-            rank, first = _length(layer, "shape"), layer
+            rank, first = _shape_length(layer, "shape"), layer
             continue
         if number == 0:
-            rank, first = _length(layer, "input_shape"), layer
+            rank, first = _shape_length(layer, "input_shape"), layer
         inner = _recurrent_layer(layer)
         if inner is not None and rank is not None and rank != 2:
             return call, layer, first, _rank_in_words(rank)

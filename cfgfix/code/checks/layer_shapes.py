@@ -43,11 +43,11 @@ def does_not_fit(program: Program) -> Iterator[Hit]:
     """Find layers and networks that refuse the shape of their input."""
     if any(site.call.method == "set_image_data_format" for site in flow_of(program).sites):
         return
-    shapes = _Shapes(program)
+    shapes = _LayerShapes(program)
     seen: set[tuple[int, int]] = set()
     found = [
         item
-        for item in (*shapes.called(), *shapes.sequential(), *_applications(program))
+        for item in (*shapes.called(), *shapes.sequential(), *_application_misfits(program))
         if is_certain(item[0])
     ]
     for site, layer, first, says in (*found, *without_sequence(program)):
@@ -83,7 +83,7 @@ def _is_of(value: Value, site: Site) -> bool:
     return not any(one.also for one in ways[common:])
 
 
-class _Shapes:
+class _LayerShapes:
     """The known output shapes of a program's layers."""
 
     def __init__(self, program: Program) -> None:
@@ -95,11 +95,11 @@ class _Shapes:
         """Yield the layer calls whose tensor does not fit."""
         for site in flow_of(self._program).sites:
             if _gives_tensor(site):
-                found = self._misfit(site)
+                found = self._misfit_at(site)
                 if found is not None:
                     yield found
 
-    def _misfit(self, site: Site) -> Misfit | None:
+    def _misfit_at(self, site: Site) -> Misfit | None:
         layer, inputs = self._layer_of(site), self._inputs(site)
         if layer is None or inputs is None:
             return None
@@ -125,11 +125,11 @@ class _Shapes:
             return None
         given = site.args[0]
         values = given.items if isinstance(given, Items) else (given,)
-        found = [self._shape(item) if _is_of(item, site) else None for item in values]
+        found = [self._shape_of_tensor(item) if _is_of(item, site) else None for item in values]
         known = [item for item in found if item is not None]
         return known if known and len(known) == len(found) else None
 
-    def _shape(self, value: Value, depth: int = 0) -> tuple[Shape, Site] | None:
+    def _shape_of_tensor(self, value: Value, depth: int = 0) -> tuple[Shape, Site] | None:
         """Return a Keras tensor's shape and the input that it comes from, or None."""
         if not isinstance(value, Made) or value.site is None or depth > _DEPTH:
             return None
@@ -177,14 +177,14 @@ class _Shapes:
         """
         expr = site.call.keyword(name) if position is None else site.call.argument(position, name)
         value = site.keywords.get(name) if position is None else site.argument(position, name)
-        return _argument_value(value, self) if expr is None else self._written(expr, value, site)
+        return _argument_value(value, self) if expr is None else self._written_shape(expr, value, site)
 
-    def _written(self, expr: Expr, value: Value | None, site: Site) -> Any:
+    def _written_shape(self, expr: Expr, value: Value | None, site: Site) -> Any:
         if isinstance(expr, Name) and (value is None or type(value) is Value):
             given = constant_in_every_call(self._program, site.scope, expr.name)
             return given.value if given is not None else UNKNOWN
         if isinstance(expr, Collection) and isinstance(value, Items) and len(expr.items) == len(value.items):
-            sizes = [self._written(*pair, site) for pair in zip(expr.items, value.items, strict=True)]
+            sizes = [self._written_shape(*pair, site) for pair in zip(expr.items, value.items, strict=True)]
             # A None that the code does not write there stands for a size that is not known; what a run gives
             # stands at the place of the whole.
             return tuple(
@@ -247,7 +247,7 @@ class _Shapes:
                 return
 
 
-def _applications(program: Program) -> Iterator[Misfit]:
+def _application_misfits(program: Program) -> Iterator[Misfit]:
     """Yield the Keras networks whose `input_shape` is smaller than they take."""
     for site in flow_of(program).under("keras.applications."):
         last = site.name.rpartition(".")[2]
@@ -274,7 +274,7 @@ def _is_shape(value: Any) -> bool:
     )
 
 
-def _argument_value(value: Value | None, shapes: _Shapes) -> Any:
+def _argument_value(value: Value | None, shapes: _LayerShapes) -> Any:
     """Return a value as a plain argument of a layer, or None where it is missing."""
     if value is None:
         return None

@@ -220,7 +220,7 @@ def _is_scope(value: Expr, scope: Scope) -> bool:
 def sequence_lost(program: Program) -> Iterator[Hit]:
     """Find recurrent layers that drop the sequence that the next layer needs."""
     seen: set[tuple[int, int]] = set()
-    for layers in _chains(program):
+    for layers in _layer_chains(program):
         lost: Site | None = None
         for site in layers:
             if site is None:
@@ -268,7 +268,7 @@ def _last_step_only(site: Site) -> bool | None:
     return isinstance(given, Literal) and constant(given) is False
 
 
-def _chains(program: Program) -> Iterator[list[Site | None]]:
+def _layer_chains(program: Program) -> Iterator[list[Site | None]]:
     """Yield the layers of models in order.
 
     They stand in `Sequential` lists, are added, or are called on each other's results.

@@ -68,7 +68,7 @@ def repeated_before_split(program: Program) -> Iterator[Hit]:
         for scope in module.summary.scopes:
             if scope.kind not in ("module", "function"):
                 continue
-            for source, split, how in _splits(program, scope):
+            for source, split, how in _splits_of_repeated_rows(program, scope):
                 key = id(scope), source.number
                 if key in seen:
                     continue
@@ -82,9 +82,9 @@ def repeated_before_split(program: Program) -> Iterator[Hit]:
                 )
 
 
-def _splits(program: Program, scope: Scope) -> Iterator[tuple[Call, Call, str]]:
+def _splits_of_repeated_rows(program: Program, scope: Scope) -> Iterator[tuple[Call, Call, str]]:
     """Yield a call that repeats rows, a later call that splits them, and words for it."""
-    if not any(_repeats(program, scope, call, _DEPTH) for call in scope.calls):
+    if not any(_repeats_rows(program, scope, call, _DEPTH) for call in scope.calls):
         return
     repeated: _Taint = {}
     for event in scope.events()[:_MOST_EVENTS]:
@@ -180,7 +180,11 @@ def _source_in(program: Program, scope: Scope, expr: Expr, repeated: _Taint, dep
     if handed is not None:
         return handed
     for part in walk(expr):
-        if isinstance(part, Call) and _repeats(program, scope, part, depth) and _still_has_rows(expr, part):
+        if (
+            isinstance(part, Call)
+            and _repeats_rows(program, scope, part, depth)
+            and _still_has_rows(expr, part)
+        ):
             return part
     return None
 
@@ -203,7 +207,7 @@ def _still_has_rows(expr: Expr, call: Call, depth: int = 6) -> bool:
     return isinstance(expr, Attribute) and _still_has_rows(expr.base, call, depth - 1)
 
 
-def _repeats(program: Program, scope: Scope, call: Call, depth: int) -> bool:
+def _repeats_rows(program: Program, scope: Scope, call: Call, depth: int) -> bool:
     """Tell whether a call returns rows repeated or combined from several."""
     last = (dotted(call.func) or "").rpartition(".")[2] or (call.method or "")
     if last in ("fit_resample", "fit_sample") and call.receiver is not None:
@@ -232,7 +236,7 @@ def _repeats(program: Program, scope: Scope, call: Call, depth: int) -> bool:
 @once
 def _gives_repeated(program: Program, scope: Scope, depth: int) -> bool:
     """Tell whether a function returns repeated rows without holding any out."""
-    if not any(_repeats(program, scope, call, depth) for call in scope.calls):
+    if not any(_repeats_rows(program, scope, call, depth) for call in scope.calls):
         return False
     if any((dotted(call.func) or "").rpartition(".")[2] == "train_test_split" for call in scope.calls):
         return False

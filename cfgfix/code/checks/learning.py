@@ -112,14 +112,14 @@ def _computed_before(
 
 def _is_computed(program: Program, scope: Scope, call: Call) -> bool:
     """Tell whether a call computes a tensor, itself or in the function of the project that it enters."""
-    if _computes(program, scope, call):
+    if _is_tensorflow_result(program, scope, call):
         return True
     targets = [target for site in flow_of(program).of_calls(scope, (call.number,)) for target in site.targets]
     return bool(targets) and all(
         not target.scope.generator
         and target.scope.name != "__init__"
         and any(
-            isinstance(event.value, Call) and _computes(program, target.scope, event.value)
+            isinstance(event.value, Call) and _is_tensorflow_result(program, target.scope, event.value)
             for event in target.scope.events_of("return")
         )
         for target in targets
@@ -128,13 +128,13 @@ def _is_computed(program: Program, scope: Scope, call: Call) -> bool:
 
 def _with_of_tape(program: Program, tape: Site) -> tuple[Event, str] | None:
     """Return the only `with` that enters a tape, and the tape's name, or None."""
-    made, again = _withs(program, tape.scope)
+    made, again = _entered_withs(program, tape.scope)
     entered = made.get(tape.call.number)
     return None if entered is None or entered[1] in again else entered
 
 
 @once
-def _withs(program: Program, scope: Scope) -> tuple[dict[int, tuple[Event, str]], set[str]]:
+def _entered_withs(program: Program, scope: Scope) -> tuple[dict[int, tuple[Event, str]], set[str]]:
     """Return the `with` and name of each entered call, and the names entered again.
 
     Calls are told by their number.
@@ -191,7 +191,7 @@ def _loss_behind_tape(
     if not isinstance(target, Call):
         return None
     made = target
-    return (made.name_place, made.block) if _computes(program, scope, made) else None
+    return (made.name_place, made.block) if _is_tensorflow_result(program, scope, made) else None
 
 
 def _scaled_behind(scope: Scope, body: Event, target: Expr, call: Call) -> tuple[Place, int] | None:
@@ -229,13 +229,13 @@ def _tensor_of_body(program: Program, scope: Scope, body: Event, name: str) -> b
     if not inside(scope, bound[0].block, body.bodies[0][0]):
         return False
     made = bound[0].value
-    return _computes(program, scope, made) or any(
+    return _is_tensorflow_result(program, scope, made) or any(
         site.name.startswith("keras.") and site.name.endswith(".__call__")
         for site in flow_of(program).of_calls(scope, (made.number,))
     )
 
 
-def _computes(program: Program, scope: Scope, call: Call) -> bool:
+def _is_tensorflow_result(program: Program, scope: Scope, call: Call) -> bool:
     """Tell whether a call is a TensorFlow operation or a Keras loss."""
     sites = flow_of(program).of_calls(scope, (call.number,))
     if any(site.name.startswith(_COMPUTES) and not site.targets for site in sites):

@@ -47,7 +47,7 @@ def without_objects(program: Program) -> Iterator[Hit]:
             compiled is not None and constant(compiled) is not True
         ):
             continue
-        path = _path(program, site, call.argument(0, "filepath"), 0, "filepath")
+        path = _constant_file_name(program, site, call.argument(0, "filepath"), 0, "filepath")
         found = saved.get(path) if path is not None else None
         if found is None or _is_taught(scope, call):
             continue
@@ -78,7 +78,7 @@ def _files_with_own_objects(program: Program) -> dict[str, Saved]:
     found: dict[str, Saved | None] = {}
     for site in flow_of(program).sites:
         if site.call.method == "save" and site.name.startswith("keras."):
-            path = _path(program, site, site.call.argument(0, "filepath"), 0, "filepath")
+            path = _constant_file_name(program, site, site.call.argument(0, "filepath"), 0, "filepath")
             models = alternatives(site.receiver)
             if path is None or not models or any(map(_is_loaded, models)):
                 continue
@@ -94,7 +94,9 @@ def _is_loaded(model: Value) -> bool:
     return isinstance(model, Made) and model.site is not None and model.site.name in _LOADS
 
 
-def _path(program: Program, site: Site, written: Expr | None, position: int, name: str) -> str | None:
+def _constant_file_name(
+    program: Program, site: Site, written: Expr | None, position: int, name: str
+) -> str | None:
     """Return the constant text of a file name, or None."""
     del program
     if written is None:
@@ -118,7 +120,7 @@ def _own_object(program: Program, model: Value) -> tuple[Site, str, Scope] | Non
         return None
     site = compiles[0]
     for position, parameter in ((1, "loss"), (3, "metrics")):
-        for value in _inner(site.argument(position, parameter)):
+        for value in _inner_values(site.argument(position, parameter)):
             scope = value.scope if isinstance(value, (Function, Instance)) else None
             if scope is None or scope.kind == "lambda" or scope.decorators:
                 continue
@@ -134,7 +136,7 @@ def _own_object(program: Program, model: Value) -> tuple[Site, str, Scope] | Non
     return None
 
 
-def _inner(value: Value | None) -> Iterator[Value]:
+def _inner_values(value: Value | None) -> Iterator[Value]:
     for item in alternatives(value):
         for part in item.items if isinstance(item, Items) else (item,):
             yield from alternatives(part)

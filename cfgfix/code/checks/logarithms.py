@@ -90,13 +90,13 @@ def _is_weighed(scope: Scope, log: Site) -> bool:
             if (
                 isinstance(part, Binary)
                 and part.operator == "*"
-                and any(_bare(side) is log.call for side in (part.left, part.right))
+                and any(_without_casts(side) is log.call for side in (part.left, part.right))
             ):
                 return True
     return False
 
 
-def _bare(expr: Expr) -> Expr:
+def _without_casts(expr: Expr) -> Expr:
     return expr.operand if isinstance(expr, Unary) else expr
 
 

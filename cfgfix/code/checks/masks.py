@@ -33,7 +33,7 @@ _Link = tuple[Value, Scope, Call]
 def mask_lost(program: Program) -> Iterator[Hit]:
     """Find custom layers that lose a mask which a later layer reads."""
     seen: set[tuple[int, int]] = set()
-    for chain in _chains(program):
+    for chain in _layer_chains(program):
         lost: tuple[Instance, Scope, Call] | None = None
         mask: Call | None = None
         for value, scope, call in chain:
@@ -43,7 +43,7 @@ def mask_lost(program: Program) -> Iterator[Hit]:
                 continue
             elif isinstance(value, Instance):
                 if lost is None:
-                    if not _drops(program, value.scope):
+                    if not _ignores_masks(program, value.scope):
                         mask = None
                         continue
                     lost = value, scope, call
@@ -91,7 +91,7 @@ def _makes_mask(value: Value) -> bool:
 
 
 @once
-def _drops(program: Program, owner: Scope) -> bool:
+def _ignores_masks(program: Program, owner: Scope) -> bool:
     """Tell whether a class is a plain layer that never mentions masks."""
     classes, outside = program.bases(owner)
     if not outside or not all(name in _PLAIN_BASES for name in outside):
@@ -107,7 +107,7 @@ def _drops(program: Program, owner: Scope) -> bool:
     return True
 
 
-def _chains(program: Program) -> Iterator[list[_Link]]:
+def _layer_chains(program: Program) -> Iterator[list[_Link]]:
     """Yield the layers of models in order: listed, added or called."""
     flow = flow_of(program)
     for model in flow.named("keras.Sequential"):
@@ -162,7 +162,7 @@ def _called_layers(program: Program, scope: Scope) -> Iterator[list[_Link]]:
         if sites is None:
             sites = {id(site.call): site for site in flow_of(program).within(scope)}
         site = sites.get(id(call))
-        value = _layer(site)
+        value = _only_layer(site)
         if not isinstance(value, Made) or _READS.fullmatch(value.name) is None:
             continue
         chain: list[_Link] = [(value, scope, call)]
@@ -171,14 +171,14 @@ def _called_layers(program: Program, scope: Scope) -> Iterator[list[_Link]]:
             here = _call_before(scope, here) if here is not None else None
             if here is None:
                 break
-            found = _layer(sites.get(id(here)))
+            found = _only_layer(sites.get(id(here)))
             if found is None:
                 break
             chain.append((found, scope, here))
         yield chain[::-1]
 
 
-def _layer(site: Site | None) -> Value | None:
+def _only_layer(site: Site | None) -> Value | None:
     """Return the only layer that a call may run, or None."""
     values = alternatives(site.callee) if site is not None else ()
     return values[0] if len(values) == 1 and isinstance(values[0], (Made, Instance)) else None

@@ -297,13 +297,13 @@ def _compiles_with_loss(program: Program) -> Iterator[tuple[Site, str, list[tupl
             # A step of its own gives the loss and the metrics what it wants.
             continue
         loss = _name_of_measure(site.argument(1, "loss"))
-        metrics = list(_metrics(site.argument(2, "metrics")))
+        metrics = list(_metric_names(site.argument(2, "metrics")))
         if loss is not None and metrics:
             seen.add(key)
             yield site, loss[0], metrics
 
 
-def _metrics(value: Value | None) -> Iterator[tuple[str, Site | None]]:
+def _metric_names(value: Value | None) -> Iterator[tuple[str, Site | None]]:
     found = alternatives(value)
     if len(found) != 1:
         return

@@ -68,7 +68,7 @@ _PRIVATE = ("_decayed_lr", "_create_all_weights", "_get_hyper", "_set_hyper")
 optimizer_v2.py` of Keras 2.10)."""
 
 
-class _Use(NamedTuple):
+class _MemberUse(NamedTuple):
     """A place that reads, sets or calls a removed member of an object."""
 
     scope: Scope
@@ -86,7 +86,7 @@ passed_over = passed_over_for_keras_2
 """Which modules these checks say nothing of."""
 
 
-def _owner(name: str) -> tuple[str, str] | None:
+def _owner_in_table(name: str) -> tuple[str, str] | None:
     """Return the table's class and kind for a canonical name, or None."""
     for pattern, owner, kind in _OWNERS:
         if pattern.fullmatch(name):
@@ -113,7 +113,7 @@ def _only_keras(program: Program, value: Value) -> bool:
     )
 
 
-def _calls_of_gone_methods(program: Program) -> Iterator[_Use]:
+def _calls_of_gone_methods(program: Program) -> Iterator[_MemberUse]:
     """Yield the calls of removed methods."""
     table = api(program)
     for site in flow_of(program).under("keras."):
@@ -124,19 +124,19 @@ def _calls_of_gone_methods(program: Program) -> Iterator[_Use]:
             # The old method of a class hands on to that of Keras: nobody but an old Keras calls it.
             continue
         owner, _, member = site.name.rpartition(".")
-        found = _owner(owner)
+        found = _owner_in_table(owner)
         mask = table.gone(found[0], member) if found is not None else 0
         if found is None or not mask:
             continue
         values = alternatives(site.receiver)
         if not values or not all(_only_keras(program, value) for value in values):
             continue
-        yield _Use(
+        yield _MemberUse(
             site.scope, site.call.name_place, site.call.block, found[1], member, mask, func, False, site
         )
 
 
-def _calls_of_private_methods(program: Program) -> Iterator[_Use]:
+def _calls_of_private_methods(program: Program) -> Iterator[_MemberUse]:
     """Yield the calls of private methods of old optimizers."""
     mask = api(program).gone("keras.optimizers.Optimizer", "add_slot")
     own = methods(program) if mask else frozenset()
@@ -149,7 +149,7 @@ def _calls_of_private_methods(program: Program) -> Iterator[_Use]:
                         and isinstance(call.func, Attribute)
                         and _may_be_optimizer(program, scope, call.func.base)
                     ):
-                        yield _Use(
+                        yield _MemberUse(
                             scope,
                             call.name_place,
                             call.block,
@@ -171,7 +171,7 @@ def _may_be_optimizer(program: Program, scope: Scope, expr: Expr) -> bool:
     return all(value is UNKNOWN or isinstance(value, External) or _makes_optimizer(value) for value in values)
 
 
-def _rates(program: Program) -> Iterator[_Use]:
+def _uses_of_rate(program: Program) -> Iterator[_MemberUse]:
     """Yield the places where `lr` of an optimizer is read or set."""
     table = api(program)
     mask = table.gone("keras.optimizers.Optimizer", "lr")
@@ -180,7 +180,7 @@ def _rates(program: Program) -> Iterator[_Use]:
             continue
         for scope in module.summary.scopes:
             seen: set[Place] = set()
-            for expr, stored in _attributes(scope):
+            for expr, stored in _attributes_used(scope):
                 if (
                     expr.attribute == "lr"
                     and expr.place not in seen
@@ -189,10 +189,10 @@ def _rates(program: Program) -> Iterator[_Use]:
                     seen.add(expr.place)
                     statement = statement_of(scope, expr.place)
                     block = statement.block if statement is not None else 0
-                    yield _Use(scope, expr.place, block, "optimizer", "lr", mask, expr, stored, None)
+                    yield _MemberUse(scope, expr.place, block, "optimizer", "lr", mask, expr, stored, None)
 
 
-def _attributes(scope: Scope) -> Iterator[tuple[Attribute, bool]]:
+def _attributes_used(scope: Scope) -> Iterator[tuple[Attribute, bool]]:
     """Yield the attributes in a scope's code, each with whether it is set."""
     for event in scope.events():
         for target in event.targets:
@@ -223,27 +223,27 @@ def _is_optimizer(program: Program, scope: Scope, expr: Expr) -> bool:
 
 def _makes_optimizer(value: Value) -> bool:
     if isinstance(value, Made):
-        found = _owner(value.name)
+        found = _owner_in_table(value.name)
         return found is not None and found[1] == "optimizer"
     if isinstance(value, External):
         head, _, last = value.name.rpartition(".")
-        found = _owner(head)
+        found = _owner_in_table(head)
         # Keras gives a callback its model.
         model = (found is not None and found[1] == "model") or _CALLBACKS_MODEL.fullmatch(head) is not None
         return last == "optimizer" and model
     return False
 
 
-def _groups(program: Program) -> list[list[_Use]]:
+def _use_groups(program: Program) -> list[list[_MemberUse]]:
     """Return the uses of removed members in groups to be fixed together.
 
     A group has the uses of one member in one block.
     """
-    found: dict[object, list[_Use]] = {}
+    found: dict[object, list[_MemberUse]] = {}
     for use in (
         *_calls_of_gone_methods(program),
         *_calls_of_private_methods(program),
-        *_rates(program),
+        *_uses_of_rate(program),
     ):
         if not expects_absence(use.scope, use.block, use.place):
             key = id(use.scope), use.block, use.kind, use.member, use.stored
@@ -258,7 +258,7 @@ def gone_member(program: Program) -> Iterator[Hit]:
     if not keras_three(program):
         return
     table = api(program)
-    for group in _groups(program):
+    for group in _use_groups(program):
         use = group[0]
         refused = refused_by_three(program, use.scope)
         if refused is None:

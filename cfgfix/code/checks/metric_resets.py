@@ -36,7 +36,7 @@ def unreset_metric(program: Program) -> Iterator[Hit]:
     updates, results, reset = _metric_calls(program)
     together: dict[tuple[int, ...], list[tuple[Site, Site, Site]]] = {}
     for key, reads in results.items():
-        made = next(site for read in reads for site in _metrics(read) if _key(site) == key)
+        made = next(site for read in reads for site in _metrics(read) if _metric_key(site) == key)
         if key in reset or key not in updates or in_tests(made.scope):
             continue
         if _reset_by_others(program, [made, *reads, *updates[key]]) or written_for_one(program, made.scope):
@@ -44,7 +44,7 @@ def unreset_metric(program: Program) -> Iterator[Hit]:
         for read in reads:
             found = _once_an_epoch(program, made, read, updates[key])
             if found is not None:
-                around = (id(read.scope), *_loops(read.scope, read.call.block))
+                around = (id(read.scope), *_loops_around(read.scope, read.call.block))
                 together.setdefault(around, []).append((read, found, made))
                 break
     for group in together.values():
@@ -68,7 +68,7 @@ def unreset_metric(program: Program) -> Iterator[Hit]:
         )
 
 
-def _key(site: Site) -> _Key:
+def _metric_key(site: Site) -> _Key:
     return id(site.scope), site.call.number
 
 
@@ -94,11 +94,11 @@ def _metric_calls(program: Program) -> tuple[dict[_Key, list[Site]], dict[_Key, 
         last = site.name.rpartition(".")[2]
         for made in _metrics(site):
             if last in ("update_state", "__call__"):
-                updates.setdefault(_key(made), []).append(site)
+                updates.setdefault(_metric_key(made), []).append(site)
             elif last == "result":
-                results.setdefault(_key(made), []).append(site)
+                results.setdefault(_metric_key(made), []).append(site)
             elif last in _RESETS:
-                reset.add(_key(made))
+                reset.add(_metric_key(made))
     return updates, results, reset
 
 
@@ -120,17 +120,17 @@ def _reset_by_others(program: Program, sites: list[Site]) -> bool:
 def _once_an_epoch(program: Program, made: Site, read: Site, updates: list[Site]) -> Site | None:
     """Return the update that fills a metric in a loop before each read, or None."""
     scope = read.scope
-    around = _loops(scope, read.call.block)
+    around = _loops_around(scope, read.call.block)
     for update in updates:
         if update.scope is scope:
-            inner = [number for number in _loops(scope, update.call.block) if number not in around]
+            inner = [number for number in _loops_around(scope, update.call.block) if number not in around]
             if inner and _comes_again(program, scope, around, made):
                 return update
-            if _within_epochs(scope, _loops(scope, update.call.block), around, made):
+            if _within_epochs(scope, _loops_around(scope, update.call.block), around, made):
                 return update
             continue
         for call in _leading_to(program, scope, update.scope):
-            inner = [number for number in _loops(scope, call.call.block) if number not in around]
+            inner = [number for number in _loops_around(scope, call.call.block) if number not in around]
             if (
                 inner
                 and call.call.place.start < read.call.place.start
@@ -141,12 +141,12 @@ def _once_an_epoch(program: Program, made: Site, read: Site, updates: list[Site]
                 not inner
                 and around
                 and call.call.place.start < read.call.place.start
-                and _loops(scope, call.call.block) == around
+                and _loops_around(scope, call.call.block) == around
                 and _fills_in_loop(program, call, update)
                 and not _made_inside(scope, around, made)
             ):
                 return update
-            if _within_epochs(scope, _loops(scope, call.call.block), around, made):
+            if _within_epochs(scope, _loops_around(scope, call.call.block), around, made):
                 return update
     return None
 
@@ -186,7 +186,7 @@ def _counts_epochs(scope: Scope, loop: int) -> bool:
     )
 
 
-def _loops(scope: Scope, block: int) -> list[int]:
+def _loops_around(scope: Scope, block: int) -> list[int]:
     return [number for number in scope.block_numbers(block) if scope.blocks[number].kind in ("for", "while")]
 
 
@@ -197,8 +197,8 @@ def _comes_again(program: Program, scope: Scope, around: list[int], made: Site) 
     if made.scope is scope or scope.kind != "function":
         return False
     return any(
-        _loops(caller.scope, caller.call.block)
-        and not _made_inside(caller.scope, _loops(caller.scope, caller.call.block), made)
+        _loops_around(caller.scope, caller.call.block)
+        and not _made_inside(caller.scope, _loops_around(caller.scope, caller.call.block), made)
         for caller in flow_of(program).callers(scope)
     )
 
@@ -233,8 +233,10 @@ def _fills_in_loop(program: Program, call: Site, update: Site) -> bool:
     for target in call.targets:
         here = target.scope
         if here is update.scope:
-            if _loops(here, update.call.block):
+            if _loops_around(here, update.call.block):
                 return True
-        elif any(_loops(here, inner.call.block) for inner in _leading_to(program, here, update.scope, 2)):
+        elif any(
+            _loops_around(here, inner.call.block) for inner in _leading_to(program, here, update.scope, 2)
+        ):
             return True
     return False

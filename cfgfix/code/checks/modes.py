@@ -159,7 +159,7 @@ def _layer_of(program: Program, scope: Scope, expr: Expr, depth: int = 2) -> tup
     return found
 
 
-def _kind(name: str) -> str | None:
+def _mode_of_call(name: str) -> str | None:
     head, _, last = name.rpartition(".")
     if head != "keras.layers":
         return None
@@ -181,7 +181,7 @@ def _made_in(program: Program, made: Site) -> tuple[str, Site] | None:
         if len({site.call.number for site in sites if site.scope is scope and site.name in _MODELS}) != 1:
             return None
     for site in sites:
-        kind = _kind(site.name)
+        kind = _mode_of_call(site.name)
         if (
             kind is not None
             and site.call.number not in _called_with_flag(program, site.scope)
@@ -233,7 +233,7 @@ def _numbers_of_added(program: Program, model: Call, scope: Scope) -> set[int]:
     """Return the numbers of the calls in a Sequential model's list and `add` calls."""
     event = statement_of(scope, model.place)
     names = {dotted(target) for target in event.targets} if event and event.value is model else set()
-    adds = [call for name in names - {None} for call in _adds(program, scope).get(name, ())]
+    adds = [call for name in names - {None} for call in _calls_adding(program, scope).get(name, ())]
     return {
         call.number
         for outer in (model, *adds)
@@ -242,7 +242,7 @@ def _numbers_of_added(program: Program, model: Call, scope: Scope) -> set[int]:
 
 
 @once
-def _adds(program: Program, scope: Scope) -> dict[str | None, list[Call]]:
+def _calls_adding(program: Program, scope: Scope) -> dict[str | None, list[Call]]:
     del program
     found: dict[str | None, list[Call]] = {}
     for call in scope.calls_of("add"):
@@ -281,7 +281,7 @@ def _layer_of_class(program: Program, owner: Scope, depth: int = 2) -> tuple[str
         if scope.parent != owner.number or scope.kind != "function":
             continue
         sites = {site.call.number: site for site in flow_of(program).within(scope)}
-        for attribute, value in _attributes(scope):
+        for attribute, value in _attributes_changed(scope):
             if not _left_open(method, attribute):
                 continue
             if isinstance(value, Name) and depth > 0:
@@ -292,7 +292,7 @@ def _layer_of_class(program: Program, owner: Scope, depth: int = 2) -> tuple[str
                 site = sites.get(part.number) if isinstance(part, Call) else None
                 if site is None:
                     continue
-                kind = _kind(site.name)
+                kind = _mode_of_call(site.name)
                 if kind is not None and not _is_frozen(site):
                     return kind, site
                 if (
@@ -309,7 +309,7 @@ def _layer_of_class(program: Program, owner: Scope, depth: int = 2) -> tuple[str
 _NO_FLAG: Expr = Literal(None, NOWHERE)
 
 
-def _attributes(scope: Scope) -> Iterator[tuple[str, Expr]]:
+def _attributes_changed(scope: Scope) -> Iterator[tuple[str, Expr]]:
     """Yield the attributes that a method sets or adds to, each with the expression."""
     own = scope.params[0].name if scope.params else ""
     for event in scope.events():

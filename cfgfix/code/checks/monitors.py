@@ -240,7 +240,7 @@ def _unmeasured_argument(
         if best and ((unknown and not rate) or (monitor.startswith("val_") and not validated)):
             return _POSITIONS[kind], "monitor", monitor, _EFFECTS[kind], "warning"
     path = text_given(program, site, 0, _PATH, None) if kind == "ModelCheckpoint" else None
-    for field in _fields(path or ""):
+    for field in _placeholder_names(path or ""):
         base = field.removeprefix("val_")
         lacks = field.startswith("val_") and not validated
         if lacks or (measured is not None and not _is_of(base, measured) and base != "learning_rate"):
@@ -270,7 +270,7 @@ _SAME = (
 """Names of one metric: it is measured under the one that `compile` was given."""
 
 
-def _fields(path: str) -> list[str]:
+def _placeholder_names(path: str) -> list[str]:
     """Return the value names in the placeholders of a file name."""
     try:
         found = [name for _, name, _, _ in string.Formatter().parse(path) if name]
@@ -435,7 +435,7 @@ def _measured_by(program: Program, model: Made) -> frozenset[str] | None:
             if site.call.argument(position, parameter) is None:
                 continue
             for value in alternatives(site.argument(position, parameter)):
-                found = _names(program, value)
+                found = _metric_names(program, value)
                 if found is None:
                     return None
                 names.update(found)
@@ -464,7 +464,7 @@ def _without_direction(program: Program, fit: Site) -> frozenset[str]:
     return frozenset(set.intersection(*given)) - {"loss"} if given else frozenset()
 
 
-def _names(program: Program, value: Value) -> list[str] | None:
+def _metric_names(program: Program, value: Value) -> list[str] | None:
     """Return the names of the metrics in a value, or None if any is unknown."""
     if isinstance(value, Constant):
         return [] if value.value is None else [value.value] if isinstance(value.value, str) else None
@@ -472,7 +472,7 @@ def _names(program: Program, value: Value) -> list[str] | None:
         found: list[str] = []
         for item in value.items:
             for one in alternatives(item):
-                names = _names(program, one)
+                names = _metric_names(program, one)
                 if names is None:
                     return None
                 found += names

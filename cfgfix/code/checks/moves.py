@@ -49,7 +49,7 @@ def move(moved: Site, goal: Site, *, behind: bool) -> tuple[Rewrite, ...]:
     given = [*moved.call.args, *(value for _, value in moved.call.keywords)]
     used = {name for item in given for name in names_in(item, scope)}
     if any(
-        used & set(_names(event))
+        used & set(_names_bound(event))
         for event in scope.events()
         if way[0].place <= event.place < way[-1].place and way[0] is not way[-1]
     ):
@@ -85,7 +85,7 @@ def _statements_between(scope: Scope, last: Call, first: Call, passed: list[str]
 
     The methods between the two are added to `passed`.
     """
-    event = _assignment(scope, last)
+    event = _statement_of_call(scope, last)
     if event is None:
         return None
     way: list[Event] = []
@@ -104,17 +104,17 @@ def _statements_between(scope: Scope, last: Call, first: Call, passed: list[str]
             return None
         suite = suite_of(scope, event.place) or []
         place = next((index for index, item in enumerate(suite) if item is event), 0)
-        earlier = next((item for item in reversed(suite[:place]) if _binds(item, here.name)), None)
+        earlier = next((item for item in reversed(suite[:place]) if _binds_name(item, here.name)), None)
         if earlier is None or earlier.kind != "assign" or earlier.value is None or earlier.bodies:
             return None
         if len(earlier.targets) != 1 or not isinstance(earlier.targets[0], Name):
             return None
         between = suite[suite.index(earlier) + 1 : place]
-        if any(item.bodies or here.name in _mentioned(item, scope) for item in between):
+        if any(item.bodies or here.name in _names_mentioned(item, scope) for item in between):
             # Another branch of the pipeline begins there, or what happens there is not followed.
             return None
-        if here.name not in _names(event) and any(
-            here.name in _mentioned(item, scope) for item in scope.events() if item.place > event.place
+        if here.name not in _names_bound(event) and any(
+            here.name in _names_mentioned(item, scope) for item in scope.events() if item.place > event.place
         ):
             return None
         if not way:
@@ -124,11 +124,11 @@ def _statements_between(scope: Scope, last: Call, first: Call, passed: list[str]
     return None
 
 
-def _binds(event: Event, name: str) -> bool:
-    return name in _names(event) or bool(event.bodies)
+def _binds_name(event: Event, name: str) -> bool:
+    return name in _names_bound(event) or bool(event.bodies)
 
 
-def _names(event: Event) -> list[str]:
+def _names_bound(event: Event) -> list[str]:
     """Return the names that a statement binds."""
     found: dict[str, None] = {}
     for target in event.targets:
@@ -136,7 +136,7 @@ def _names(event: Event) -> list[str]:
     return list(found)
 
 
-def _mentioned(event: Event, scope: Scope) -> set[str]:
+def _names_mentioned(event: Event, scope: Scope) -> set[str]:
     found: set[str] = set()
     for expr in (event.value, *event.targets):
         if expr is not None:
@@ -144,7 +144,7 @@ def _mentioned(event: Event, scope: Scope) -> set[str]:
     return found
 
 
-def _assignment(scope: Scope, call: Call) -> Event | None:
+def _statement_of_call(scope: Scope, call: Call) -> Event | None:
     """Return the simple statement that contains a call."""
     event = statement_of(scope, call.place)
     return event if event is not None and not event.bodies and event.block == call.block else None
@@ -153,7 +153,7 @@ def _assignment(scope: Scope, call: Call) -> Event | None:
 def _own_statement(scope: Scope, call: Call) -> Event | None:
     """Return a call's statement if it has the form `d = d.cache()`, or None."""
     receiver = call.receiver
-    event = _assignment(scope, call)
+    event = _statement_of_call(scope, call)
     if (
         event is not None
         and event.kind == "assign"

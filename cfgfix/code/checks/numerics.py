@@ -66,7 +66,7 @@ def missing_scaling(program: Program) -> Iterator[Hit]:
         applies = [call for call in scope.calls if call.method == "apply_gradients"]
         if not applies or any(call.method in ("scale", "unscale") for call in scope.calls):
             continue
-        if policy.scope.module is not scope.module and not _imports(scope, policy.scope):
+        if policy.scope.module is not scope.module and not _shares_program(scope, policy.scope):
             continue
         callers = {caller.scope.module.path for caller in flow_of(program).callers(scope)}
         if callers and callers.isdisjoint(modules_sharing_runs(program, policy.scope.module)):
@@ -88,7 +88,7 @@ def missing_scaling(program: Program) -> Iterator[Hit]:
         )
 
 
-def _imports(scope: Scope, other: Scope) -> bool:
+def _shares_program(scope: Scope, other: Scope) -> bool:
     """Tell whether one module imports the other, so that both run in one program."""
     for first, second in ((scope.module, other.module), (other.module, scope.module)):
         for item in first.summary.scopes:
@@ -412,7 +412,7 @@ def never_called(program: Program) -> Iterator[Hit]:
     loops = hot_paths(program).step_loops()
     for site in flow_of(program).named("tensorflow.function"):
         call: Call = site.call
-        if call.number < 0 or id(call) in used or _decorates(site) or _handed_on(site):
+        if call.number < 0 or id(call) in used or _is_decorated(site) or _handed_on(site):
             continue
         for function in (
             item for item in alternatives(site.argument(0, "func")) if isinstance(item, Function)
@@ -453,7 +453,7 @@ def _same_name(made: Site, called: Site) -> bool:
     )
 
 
-def _decorates(site: Site) -> bool:
+def _is_decorated(site: Site) -> bool:
     return any(
         item is site.call
         for scope in site.scope.module.summary.scopes
@@ -474,11 +474,13 @@ def _handed_on(site: Site) -> bool:
             if event.kind not in ("assign", "annotate"):
                 return True
             names = {dotted(target) for target in event.targets}
-            return None in names or any(_passes(scope, names) for scope in _meaning(site.scope, names))
+            return None in names or any(
+                _passes_name_on(scope, names) for scope in _scopes_of_meaning(site.scope, names)
+            )
     return True
 
 
-def _meaning(scope: Scope, names: set[str | None]) -> Iterator[Scope]:
+def _scopes_of_meaning(scope: Scope, names: set[str | None]) -> Iterator[Scope]:
     """Yield the scopes in which a scope's names mean the same objects.
 
     These are the scope and those inside it; for an attribute, every scope of the module.
@@ -495,7 +497,7 @@ def _meaning(scope: Scope, names: set[str | None]) -> Iterator[Scope]:
             yield other
 
 
-def _passes(scope: Scope, names: set[str | None]) -> bool:
+def _passes_name_on(scope: Scope, names: set[str | None]) -> bool:
     """Tell whether one of some names is passed to a call, assigned on, or returned."""
     given = [part for call in scope.calls for part in (*call.args, *(value for _, value in call.keywords))]
     given += [

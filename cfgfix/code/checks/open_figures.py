@@ -32,7 +32,7 @@ def unclosed_figures(program: Program) -> Iterator[Hit]:
                 name = program.static_name(call.func, scope) if dotted(call.func) else None
                 if name not in _OPENS or (name.endswith("figure") and call.args) or call.keyword("num"):
                     continue
-                if not any(item.method == "savefig" for item in scope.calls) or _closes(scope):
+                if not any(item.method == "savefig" for item in scope.calls) or _closes_figures(scope):
                     continue
                 found = _loop_around(program, scope, call)
                 if found is None:
@@ -49,7 +49,7 @@ def unclosed_figures(program: Program) -> Iterator[Hit]:
                 )
 
 
-def _closes(scope: Scope) -> bool:
+def _closes_figures(scope: Scope) -> bool:
     return any(call.method in _CLOSES for call in scope.calls)
 
 
@@ -60,7 +60,7 @@ def _loop_around(program: Program, scope: Scope, call: Call) -> tuple[Scope, Cal
     """
     ways = [(scope, call)] + [(site.scope, site.call) for site in flow_of(program).callers(scope)]
     for where, what in ways:
-        if in_tests(where) or (where is not scope and _closes(where)):
+        if in_tests(where) or (where is not scope and _closes_figures(where)):
             continue
         for number in where.block_numbers(what.block):
             block = where.blocks[number]

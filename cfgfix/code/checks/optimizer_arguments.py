@@ -36,7 +36,7 @@ def passed_over(program: Program, _check: object) -> frozenset[int]:
     return modules_of_keras_2(program)
 
 
-def _optimizers(program: Program, parameter: str) -> Iterator[tuple[Site, Expr, bool, bool]]:
+def _optimizers_given(program: Program, parameter: str) -> Iterator[tuple[Site, Expr, bool, bool]]:
     """Yield calls of Keras optimizers that are given a parameter, and its value.
 
     The first flag says whether the newest release is Keras 3, the second whether any release that the
@@ -104,7 +104,7 @@ def optimizer_lr(program: Program) -> Iterator[Hit]:
 
     It raises in Keras 3, and the new optimizers of Keras 2 drop it.
     """
-    for site, _, three, takes in _optimizers(program, "lr"):
+    for site, _, three, takes in _optimizers_given(program, "lr"):
         if not three and _is_refused(site):
             # The new optimizers of Keras 2 raise for `decay` first, which is told.
             continue
@@ -132,7 +132,7 @@ def optimizer_lr(program: Program) -> Iterator[Hit]:
 
 def optimizer_integer(program: Program) -> Iterator[Hit]:
     """Find learning rates that are integers, which Keras 3 refuses."""
-    for site, value, three, _ in _optimizers(program, "learning_rate"):
+    for site, value, three, _ in _optimizers_given(program, "learning_rate"):
         rate = number(site.argument(0, "learning_rate"))
         if not three or rate is None or site.call.keyword("lr") is not None:
             continue
@@ -157,7 +157,7 @@ def optimizer_decay(program: Program) -> Iterator[Hit]:
 
     Keras 3 ignores it, and the new optimizers of Keras 2 refuse it.
     """
-    for site, value, three, takes in _optimizers(program, "decay"):
+    for site, value, three, takes in _optimizers_given(program, "decay"):
         if not _is_refused(site):
             continue
         if three and (

@@ -66,7 +66,7 @@ def second_list(program: Program) -> Iterator[Hit]:
         sites = sorted(found.values(), key=lambda site: site.call.place)[:_MOST_CALLS]
         if len(sites) < 2 or not _surely_new(program, sites[0], shown):
             continue
-        pair = _pair(program, sites)
+        pair = _unrelated_variables(program, sites)
         if pair is not None:
             first, second, of_first, of_second = pair
             since = max(
@@ -114,10 +114,10 @@ def _surely_new(program: Program, site: Site, shown: str) -> bool:
     if head and owner is not None and last == "optimizer" and is_keras_model(program, owner):
         # Keras builds the optimizer of a model for all its variables.
         return False
-    if any(_builds(call, last) for item in scope.module.summary.scopes for call in item.calls):
+    if any(_may_build(call, last) for item in scope.module.summary.scopes for call in item.calls):
         return False
     # Another one in each step would be built for its own list.
-    return sum(where is scope for _, where in _bindings(program, scope, shown)) <= 1
+    return sum(where is scope for _, where in _binding_statements(program, scope, shown)) <= 1
 
 
 def _is_new(value: Value) -> bool:
@@ -129,7 +129,7 @@ def _is_new(value: Value) -> bool:
     )
 
 
-def _builds(call: Call, name: str) -> bool:
+def _may_build(call: Call, name: str) -> bool:
     """Tell whether a call may build the optimizer of a given name.
 
     Examples: `optimizer.build(variables)` and `model.compile(optimizer)`.
@@ -140,7 +140,7 @@ def _builds(call: Call, name: str) -> bool:
     return given is not None and (dotted(given) or "").rpartition(".")[2] == name
 
 
-def _bindings(program: Program, scope: Scope, shown: str) -> list[tuple[Event, Scope]]:
+def _binding_statements(program: Program, scope: Scope, shown: str) -> list[tuple[Event, Scope]]:
     """Return the statements that assign a name or an attribute of `self`, with scopes."""
     head, _, last = shown.rpartition(".")
     if not head:
@@ -160,12 +160,12 @@ def _bindings(program: Program, scope: Scope, shown: str) -> list[tuple[Event, S
     ]
 
 
-def _pair(program: Program, sites: list[Site]) -> tuple[Site, Site, str, str] | None:
+def _unrelated_variables(program: Program, sites: list[Site]) -> tuple[Site, Site, str, str] | None:
     """Return two calls with unrelated lists of variables, and a model of each list.
 
     Return None where no two lists are known to be unrelated.
     """
-    lists = [(site, _models(program, site)) for site in sites]
+    lists = [(site, _models_of_variables(program, site)) for site in sites]
     for index, (second, ours) in enumerate(lists):
         for first, others in lists[:index]:
             if ours is None or others is None or not may_run_together([first, second]):
@@ -175,7 +175,7 @@ def _pair(program: Program, sites: list[Site]) -> tuple[Site, Site, str, str] | 
     return None
 
 
-def _models(program: Program, site: Site) -> frozenset[str] | None:
+def _models_of_variables(program: Program, site: Site) -> frozenset[str] | None:
     """Return the source text of the models whose variables a call is given, or None."""
     call = site.call
     if call.opaque:
@@ -184,7 +184,7 @@ def _models(program: Program, site: Site) -> frozenset[str] | None:
         return _of_list(program, site, call.argument(1, "var_list"))
     pairs = call.argument(0, "grads_and_vars")
     for _ in range(_DEPTH):
-        pairs = _bound(site, pairs)
+        pairs = _only_value(site, pairs)
         if pairs is None or not isinstance(pairs, Call):
             return None
         inner = pairs
@@ -198,7 +198,7 @@ def _models(program: Program, site: Site) -> frozenset[str] | None:
     return None
 
 
-def _bound(site: Site, expr: Expr | None) -> Expr | None:
+def _only_value(site: Site, expr: Expr | None) -> Expr | None:
     """Return the value of a name that is bound once in its scope.
 
     Any other expression is returned unchanged; None for a name that is bound otherwise.
@@ -210,7 +210,7 @@ def _bound(site: Site, expr: Expr | None) -> Expr | None:
 
 
 def _of_list(program: Program, site: Site, expr: Expr | None, depth: int = 0) -> frozenset[str] | None:
-    expr = _bound(site, expr)
+    expr = _only_value(site, expr)
     if expr is None or depth > _DEPTH:
         return None
     if isinstance(expr, Attribute) and expr.attribute in _LISTS:
@@ -246,7 +246,7 @@ def _made_of(program: Program, scope: Scope, shown: str) -> set[str]:
     pending = [(shown, scope)]
     while pending and len(found) < _MOST_NAMES:
         name, here = pending.pop()
-        for event, where in _bindings(program, here, name):
+        for event, where in _binding_statements(program, here, name):
             for part in walk(event.value) if event.value is not None else ():
                 inner = dotted(part) if isinstance(part, (Name, Attribute)) else None
                 if inner is not None and inner not in found:

@@ -45,7 +45,7 @@ _INSTEAD = {
 
 
 @once
-def _options(program: Program) -> list[tuple[Scope, Event, Attribute, str]]:
+def _option_assignments(program: Program) -> list[tuple[Scope, Event, Attribute, str]]:
     """Return the assignments to attributes of `tf.data.Options`.
 
     Each comes with its scope, the statement, the target and the path of the option.
@@ -93,11 +93,11 @@ def _option_mask(table: Api, path: str) -> int | None:
     return table.member(part, second) if part is not None else None
 
 
-def _removed(program: Program) -> Iterator[tuple[Scope, Event, Attribute, str, int]]:
+def _removed_options(program: Program) -> Iterator[tuple[Scope, Event, Attribute, str, int]]:
     table = api(program)
     if table.silent:
         return
-    for scope, event, target, path in _options(program):
+    for scope, event, target, path in _option_assignments(program):
         mask = _option_mask(table, path)
         if mask is not None and not mask & table.newest:
             yield scope, event, target, path, mask
@@ -106,8 +106,8 @@ def _removed(program: Program) -> Iterator[tuple[Scope, Event, Attribute, str, i
 def removed_option(program: Program) -> Iterator[Hit]:
     """Find options of datasets that raise when they are set."""
     table = api(program)
-    for scope, event, target, path, mask in _removed(program):
-        if _swallowing(scope, event.block) is not None:
+    for scope, event, target, path, mask in _removed_options(program):
+        if _try_hiding_error(scope, event.block) is not None:
             continue
         yield _option_hit(table, scope, event, target, path, mask)
 
@@ -119,14 +119,14 @@ def removed_option_in_try(program: Program) -> Iterator[Hit]:
     """
     table = api(program)
     seen: set[tuple[int, int]] = set()
-    for scope, event, target, path, mask in _removed(program):
-        block = _swallowing(scope, event.block)
+    for scope, event, target, path, mask in _removed_options(program):
+        block = _try_hiding_error(scope, event.block)
         if block is None or (id(scope), block) in seen:
             continue
         # The first one ends the block; what is wrong behind it never runs.
         seen.add((id(scope), block))
         around = set(scope.block_numbers(event.block)) - set(scope.block_numbers(scope.blocks[block].parent))
-        gone_too = {id(other) for where, other, *_ in _removed(program) if where is scope}
+        gone_too = {id(other) for where, other, *_ in _removed_options(program) if where is scope}
         later = [
             item
             for item in scope.events()
@@ -176,7 +176,7 @@ def _option_hit(table: Api, scope: Scope, event: Event, target: Attribute, path:
     )
 
 
-def _swallowing(scope: Scope, block: int) -> int | None:
+def _try_hiding_error(scope: Scope, block: int) -> int | None:
     """Return the `try` block around a place that hides an AttributeError, or None."""
     for number in scope.block_numbers(block):
         if scope.blocks[number].kind == "try":
@@ -192,20 +192,20 @@ def _swallowing(scope: Scope, block: int) -> int | None:
 
 def option_alias(program: Program) -> Iterator[Hit]:
     """Find `options.experimental_deterministic`, now `options.deterministic`."""
-    yield from _aliases(program, "experimental_deterministic", "deterministic")
+    yield from _renamed_option_hits(program, "experimental_deterministic", "deterministic")
 
 
 def threading_alias(program: Program) -> Iterator[Hit]:
     """Find `options.experimental_threading`, which is `options.threading`."""
-    yield from _aliases(program, "experimental_threading", "threading")
+    yield from _renamed_option_hits(program, "experimental_threading", "threading")
 
 
-def _aliases(program: Program, old: str, new: str) -> Iterator[Hit]:
+def _renamed_option_hits(program: Program, old: str, new: str) -> Iterator[Hit]:
     table = api(program)
     mask = table.member(_OPTIONS, new) or 0
     if not table.wanted or mask & table.wanted != table.wanted:
         return
-    for scope, event, target, path in _options(program):
+    for scope, event, target, path in _option_assignments(program):
         if path.partition(".")[0] != old or written_for_one(program, scope):
             continue
         inner = target
@@ -249,7 +249,7 @@ _GRAPPLER = frozenset(
 and `tensorflow/python/eager/context.py`, `_config` of the rewriter)."""
 
 
-def _grappler(program: Program) -> Iterator[tuple[Hit, str, bool]]:
+def _grappler_hits(program: Program) -> Iterator[tuple[Hit, str, bool]]:
     for site in flow_of(program).named("tensorflow.config.optimizer.set_experimental_options"):
         argument = site.call.argument(0, "options")
         if not isinstance(argument, Dictionary):
@@ -276,17 +276,22 @@ def unknown_optimizer_option(program: Program) -> Iterator[Hit]:
 
     It leaves them out silently.
     """
-    for hit, key, _ in _grappler(program):
+    for hit, key, _ in _grappler_hits(program):
         if key not in _GRAPPLER:
             yield hit
 
 
 def risky_optimizer_option(program: Program) -> Iterator[Hit]:
     """Find keys that change what the program computes or checks."""
-    for hit, key, on in _grappler(program):
+    for hit, key, on in _grappler_hits(program):
         if on and key == "debug_stripper":
             yield replace(hit, values={"key": key, "what": "removes the assertions and prints of the graph"})
-        elif on and key == "auto_mixed_precision" and not _scales(program) and not _policy_beside(hit):
+        elif (
+            on
+            and key == "auto_mixed_precision"
+            and not _uses_loss_scaling(program)
+            and not _policy_beside(hit)
+        ):
             yield replace(
                 hit,
                 values={
@@ -318,7 +323,7 @@ def _policy_beside(hit: Hit) -> bool:
     return False
 
 
-def _scales(program: Program) -> bool:
+def _uses_loss_scaling(program: Program) -> bool:
     """Tell whether the program uses loss scaling anywhere."""
     return any(
         "LossScale" in name or name.endswith((".scale_loss", ".enable_mixed_precision_graph_rewrite"))

@@ -121,7 +121,7 @@ def _fix_without_call(site: Site) -> tuple[Rewrite, ...]:
     func = call.func
     if not isinstance(func, Attribute):
         return ()
-    event = _statement(site)
+    event = _assignment_of_call(site)
     if (
         event is not None
         and isinstance(func.base, Name)
@@ -133,7 +133,7 @@ def _fix_without_call(site: Site) -> tuple[Rewrite, ...]:
     return (Rewrite("unchain", site.scope, call.place),)
 
 
-def _statement(site: Site) -> Event | None:
+def _assignment_of_call(site: Site) -> Event | None:
     """Return the assignment to one target whose value is a call, or None."""
     for event in site.scope.events():
         if event.kind == "assign" and event.value is site.call and len(event.targets) == 1:

@@ -57,7 +57,7 @@ def logits_as_probabilities(program: Program) -> Iterator[Hit]:
         shown, made = loss
         if last is None or last[0] != "linear":
             continue
-        if "binary" not in shown.lower() and _units(last[1]) == 1:
+        if "binary" not in shown.lower() and _unit_count(last[1]) == 1:
             # A single class: another fault.
             continue
         seen.add(key)
@@ -74,7 +74,7 @@ def logits_as_probabilities(program: Program) -> Iterator[Hit]:
         )
 
 
-def _units(layer: Site) -> int | None:
+def _unit_count(layer: Site) -> int | None:
     given = constant(layer.call.argument(0, "units") or layer.call.keyword("filters"))
     return given if type(given) is int else None
 
@@ -117,13 +117,13 @@ def _loss_called(program: Program, site: Site, *, function: bool) -> tuple[str, 
         if len(site.call.args) > 2 or site.call.keyword("from_logits") is not None:
             return None
         return site.name.rpartition(".")[2], None
-    made = _one(program, site.scope, site.call.func, site.callee)
+    made = _only_value(program, site.scope, site.call.func, site.callee)
     if not isinstance(made, Made) or made.site is None:
         return None
     return _without_logits(made.site)
 
 
-def _one(program: Program, scope: Scope, expr: Expr, value: Value | None) -> Value | None:
+def _only_value(program: Program, scope: Scope, expr: Expr, value: Value | None) -> Value | None:
     """Return the value of an expression where it has only one, or None.
 
     Values that the same call made count once. A parameter, or an attribute that the constructor takes over
@@ -251,7 +251,7 @@ def _computed_by(program: Program, site: Site, expr: Expr | None) -> Value | Non
         return None
     sites: list[Site] = flow_of(program).within(site.scope)
     found = next((item for item in sites if item.call is call), None)
-    return _one(program, site.scope, call.func, found.callee if found is not None else None)
+    return _only_value(program, site.scope, call.func, found.callee if found is not None else None)
 
 
 def _output_given(
@@ -328,7 +328,7 @@ def output_of(program: Program, model: Value | None) -> tuple[str, Site] | None:
         layer = _last_of_class(program, item)
     if layer is None:
         return None
-    activation = _activation(program, layer)
+    activation = _activation_name(program, layer)
     return (activation, layer) if activation is not None else None
 
 
@@ -445,7 +445,7 @@ def _last_call(scope: Scope, expr: Expr) -> Call | None:
     return None
 
 
-def _activation(program: Program, layer: Site) -> str | None:
+def _activation_name(program: Program, layer: Site) -> str | None:
     """Return a layer's activation, `linear` where it has none.
 
     Return None where it is not known.

@@ -56,7 +56,7 @@ MAX_NAMES = 1_000
 """Most names of one class among which a near one is looked for."""
 
 
-class _Read(NamedTuple):
+class _AttributeRead(NamedTuple):
     """One attribute that a method reads from `self`."""
 
     method: Scope
@@ -66,25 +66,25 @@ class _Read(NamedTuple):
     name: str
 
 
-class _Parts(NamedTuple):
+class _ClassAttributes(NamedTuple):
     """The attributes that one class sets and reads.
 
     `stored` is None where the class may set others.
     """
 
     stored: frozenset[str] | None
-    reads: tuple[_Read, ...]
+    reads: tuple[_AttributeRead, ...]
 
 
 def never_set(program: Program) -> Iterator[Hit]:
     """Find attributes that a method reads from `self` and that nothing sets."""
-    lacking: dict[int, tuple[_Read, Scope, frozenset[str]]] = {}
+    lacking: dict[int, tuple[_AttributeRead, Scope, frozenset[str]]] = {}
     given: set[int] = set()
     for made in _made_classes(program):
-        known = _attributes(program, made)
+        known = _all_attributes(program, made)
         nearer: set[str] = set()
         for owner in program.bases(made).classes:
-            for read in _parts(program, owner).reads:
+            for read in _attributes_of_class(program, owner).reads:
                 if read.method.name in nearer:
                     continue
                 if known is None or read.name in known:
@@ -129,7 +129,7 @@ def _asked_for(program: Program) -> frozenset[str]:
         for module in program.modules
         for scope in module.summary.scopes
         for event in scope.events()
-        for part in _expressions(event)
+        for part in _all_expressions(event)
         if isinstance(part, Attribute)
     )
 
@@ -168,7 +168,7 @@ def _made_classes(program: Program) -> list[Scope]:
 
 
 @once
-def _attributes(program: Program, made: Scope) -> frozenset[str] | None:
+def _all_attributes(program: Program, made: Scope) -> frozenset[str] | None:
     """Return all attributes of a class's objects; None where they may have others."""
     classes, outside = program.bases(made)
     if any(name not in _KNOWN for name in outside):
@@ -193,7 +193,7 @@ def _attributes(program: Program, made: Scope) -> frozenset[str] | None:
             return None
         if {"__getattr__", "__getattribute__", "__slots__"} & (item.names | set(item.children)):
             return None
-        stored = _parts(program, item).stored
+        stored = _attributes_of_class(program, item).stored
         if stored is None:
             return None
         found |= stored
@@ -219,13 +219,14 @@ def _sets_computed(program: Program, root: Scope) -> bool:
                 return True
         for event in scope.events():
             if any(
-                isinstance(part, Attribute) and part.attribute == "__dict__" for part in _expressions(event)
+                isinstance(part, Attribute) and part.attribute == "__dict__"
+                for part in _all_expressions(event)
             ):
                 return True
     return False
 
 
-def _expressions(event: Event) -> Iterator[Expr]:
+def _all_expressions(event: Event) -> Iterator[Expr]:
     """Yield all expressions of a statement, its targets included."""
     for top in (event.value, *event.targets, *event.extra_nodes()):
         if top is not None:
@@ -233,18 +234,18 @@ def _expressions(event: Event) -> Iterator[Expr]:
 
 
 @once
-def _parts(program: Program, owner: Scope) -> _Parts:
+def _attributes_of_class(program: Program, owner: Scope) -> _ClassAttributes:
     """Return the attributes that the methods and body of a class set and read."""
     stored = {*owner.names, *owner.children, *owner.imports}
-    reads: list[_Read] = []
+    reads: list[_AttributeRead] = []
     for scope, method in _scopes_by_class(program, owner.module.summary.scopes[0]).get(owner.number, ()):
         own = method.params[0].name
         for event in scope.events():
-            targets = [part for target in event.targets for part in _bound(target)]
+            targets = [part for target in event.targets for part in _attributes_bound(target)]
             stored.update(part.attribute for part in targets if is_name(part.base, own))
             augmented = event.kind in ("augment", "delete")
             seen = {id(part) for part in targets} if not augmented else set()
-            for part in _expressions(event):
+            for part in _all_expressions(event):
                 if isinstance(part, Call) and (dotted(part.func) or "") in _ASKING:
                     stored.update(
                         item.value
@@ -258,14 +259,14 @@ def _parts(program: Program, owner: Scope) -> _Parts:
                     and not augmented
                     and not part.attribute.startswith("_")
                 ):
-                    reads.append(_Read(method, scope, part.place, event.block, part.attribute))
-    first: dict[str, _Read] = {}
+                    reads.append(_AttributeRead(method, scope, part.place, event.block, part.attribute))
+    first: dict[str, _AttributeRead] = {}
     for read in reads:
         first.setdefault(f"{read.method.number} {read.name}", read)
-    return _Parts(frozenset(stored), tuple(first.values()))
+    return _ClassAttributes(frozenset(stored), tuple(first.values()))
 
 
-def _bound(target: Expr) -> Iterator[Attribute]:
+def _attributes_bound(target: Expr) -> Iterator[Attribute]:
     """Yield the attributes that a target sets."""
     pending = [target]
     while pending:
@@ -321,6 +322,8 @@ def _set_on_others(program: Program) -> frozenset[str]:
             own = method.params[0].name if method is not None else ""
             for event in scope.events():
                 for target in event.targets:
-                    found.update(part.attribute for part in _bound(target) if not is_name(part.base, own))
+                    found.update(
+                        part.attribute for part in _attributes_bound(target) if not is_name(part.base, own)
+                    )
             found.update(names_set_by_text(scope))
     return frozenset(found)

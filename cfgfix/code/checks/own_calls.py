@@ -43,7 +43,7 @@ _KERAS_TAKES = frozenset({"training", "mask"})
 
 
 @dataclass(frozen=True, slots=True)
-class _Callee:
+class _CertainCallee:
     """The function that a call certainly enters.
 
     Attributes:
@@ -64,12 +64,12 @@ def arguments_not_taken(program: Program) -> Iterator[Hit]:
 
     An argument is missing, too many are given, or one has a name that is not taken.
     """
-    certain = _Certain(program)
+    certain = _CertainCallees(program)
     for module in program.modules:
         for scope in module.summary.scopes:
             for call in scope.calls:
                 callee = None if call.opaque or dotted(call.func) is None else certain.callee(scope, call)
-                problem = None if callee is None else _problem(callee, call)
+                problem = None if callee is None else _refusal_of_call(callee, call)
                 if callee is None or problem is None:
                     continue
                 defined = callee.scope
@@ -82,7 +82,7 @@ def arguments_not_taken(program: Program) -> Iterator[Hit]:
                 )
 
 
-class _Certain:
+class _CertainCallees:
     """Resolves calls to the functions, constructors and methods they certainly enter."""
 
     def __init__(self, program: Program) -> None:
@@ -92,32 +92,32 @@ class _Certain:
         self._stored: set[str] | None = None
         self._overridden: dict[str, list[Scope]] | None = None
 
-    def callee(self, scope: Scope, call: Call) -> _Callee | None:
+    def callee(self, scope: Scope, call: Call) -> _CertainCallee | None:
         """Return the function, constructor or method a call certainly enters, or None."""
-        if not self._steady(scope, call.func):
+        if not self._is_bound_once(scope, call.func):
             return None
         value = flow_of(self._program).value_of_name(scope, call.func)
         if isinstance(value, Function):
-            return self._function(value)
+            return self._callee_of_function(value)
         if isinstance(value, ClassValue):
-            return self._constructor(value.scope)
+            return self._callee_of_class(value.scope)
         if isinstance(value, Instance):
             return self._part_of_keras(value.scope)
         return None
 
-    def _part_of_keras(self, owner: Scope) -> _Callee | None:
+    def _part_of_keras(self, owner: Scope) -> _CertainCallee | None:
         """Return the `call` method that a layer or model of the project runs, or None."""
         method = self._program.method(owner, "call")
         if method is None or not is_keras_part(self._program, owner) or not self._defined_once(owner):
             return None
         if self._program.method(owner, "__call__") is not None or self._may_be_another(owner, "call"):
             return None
-        if self._decorators(method) is None or not self._defined_once(method):
+        if self._decorator_names(method) is None or not self._defined_once(method):
             return None
         holder = self._program.owner(method)
-        return _Callee(method, f"{owner.name}.call", 1, of_keras=True) if holder is not None else None
+        return _CertainCallee(method, f"{owner.name}.call", 1, of_keras=True) if holder is not None else None
 
-    def _steady(self, scope: Scope, func: Expr) -> bool:
+    def _is_bound_once(self, scope: Scope, func: Expr) -> bool:
         """Tell whether the first name of a called expression is bound only once."""
         while isinstance(func, Attribute):
             func = func.base
@@ -126,11 +126,11 @@ class _Certain:
         here: Scope | None = scope
         while here is not None:
             if func.name in here.names or here.kind == "module":
-                return self._bindings(here, func.name) <= 1
+                return self._binding_count(here, func.name) <= 1
             here = self._program.outer(here)
         return False
 
-    def _bindings(self, scope: Scope, name: str) -> int:
+    def _binding_count(self, scope: Scope, name: str) -> int:
         """Return how often a scope binds a name, functions and classes that it defines included."""
         inside = self._names.get(id(scope.module))
         if inside is None:
@@ -146,16 +146,16 @@ class _Certain:
             }
         return len(scope.binding(name)) + inside[scope.number, name] + (name in outer)
 
-    def _function(self, function: Function) -> _Callee | None:
+    def _callee_of_function(self, function: Function) -> _CertainCallee | None:
         scope = function.scope
         if scope.kind != "function" or function.partial or function.fixed:
             return None
-        decorators = self._decorators(scope)
+        decorators = self._decorator_names(scope)
         if decorators is None or not self._defined_once(scope):
             return None
         owner = self._program.owner(scope)
         if owner is None or scope.parent != owner.number:
-            return _Callee(scope, scope.name, 0)
+            return _CertainCallee(scope, scope.name, 0)
         if self._may_be_another(owner, scope.name) or _is_left_to_others(scope):
             return None
         if "staticmethod" in decorators:
@@ -164,9 +164,9 @@ class _Certain:
             bound = 1
         else:
             bound = 0
-        return _Callee(scope, f"{owner.name}.{scope.name}", bound)
+        return _CertainCallee(scope, f"{owner.name}.{scope.name}", bound)
 
-    def _constructor(self, owner: Scope) -> _Callee | None:
+    def _callee_of_class(self, owner: Scope) -> _CertainCallee | None:
         classes, outside = self._program.bases(owner)
         calls_init = _OTHER_CALLS if "__init__" in owner.children else ()
         if not all(
@@ -179,7 +179,7 @@ class _Certain:
         if any(not self._known_bases(item) for item in classes) or not self._defined_once(owner):
             return None
         method = self._program.method(owner, "__init__")
-        if method is None or self._decorators(method) is None or not self._defined_once(method):
+        if method is None or self._decorator_names(method) is None or not self._defined_once(method):
             return None
         holder = self._program.owner(method)
         if holder is not owner and is_keras_part(self._program, owner) is not (
@@ -187,7 +187,7 @@ class _Certain:
         ):
             # A mixin's constructor: which one runs depends on the order of the bases.
             return None
-        return _Callee(method, owner.name, 1)
+        return _CertainCallee(method, owner.name, 1)
 
     def _known_bases(self, owner: Scope) -> bool:
         """Tell whether every base of a class is a known class or a name from outside."""
@@ -202,7 +202,7 @@ class _Certain:
                 return False
         return True
 
-    def _decorators(self, scope: Scope) -> frozenset[str] | None:
+    def _decorator_names(self, scope: Scope) -> frozenset[str] | None:
         """Return the last names of a function's decorators.
 
         Return None where one of them may change the arguments that the function takes.
@@ -220,7 +220,7 @@ class _Certain:
     def _defined_once(self, scope: Scope) -> bool:
         """Tell whether nothing else in the same scope has the name of a function or class."""
         outer = scope.module.summary.scopes[scope.parent]
-        return self._bindings(outer, scope.name) == 1
+        return self._binding_count(outer, scope.name) == 1
 
     def _may_be_another(self, owner: Scope, name: str) -> bool:
         """Tell whether a subclass or an assignment may replace a method."""
@@ -259,7 +259,7 @@ def _has_metaclass(owner: Scope) -> bool:
     return "metaclass" in " ".join(line)
 
 
-def _problem(callee: _Callee, call: Call) -> str | None:
+def _refusal_of_call(callee: _CertainCallee, call: Call) -> str | None:
     """Return why Python refuses a call's arguments, or None where they fit."""
     params = callee.scope.params
     plain = [item for item in params if item.kind == "plain"][callee.bound :]
@@ -272,14 +272,14 @@ def _problem(callee: _Callee, call: Call) -> str | None:
     taken = {item.name for item in plain} | {item.name for item in params if item.kind == "keyword"}
     if callee.of_keras:
         unknown = sorted(named - taken - _KERAS_TAKES) if "**" not in kinds else []
-        return f"does not take {_listed(unknown)}" if unknown else None
+        return f"does not take {_name_list(unknown)}" if unknown else None
     if "**" not in kinds:
         unknown = sorted(named - taken)
         if unknown:
-            return f"does not take {_listed(unknown)}"
+            return f"does not take {_name_list(unknown)}"
     twice = [item.name for item in plain[: len(call.args)] if item.name in named]
     if twice and "**" not in kinds:
-        return f"is given {_listed(twice)} twice"
+        return f"is given {_name_list(twice)} twice"
     lacking = [
         name
         for number, (name, _, default, kind) in enumerate(
@@ -287,14 +287,14 @@ def _problem(callee: _Callee, call: Call) -> str | None:
         )
         if default is None and name not in named and (kind == "keyword" or number >= len(call.args))
     ]
-    return f"lacks {_listed(lacking)}" if lacking else None
+    return f"lacks {_name_list(lacking)}" if lacking else None
 
 
 def _count(number: int, noun: str) -> str:
     return f"no {noun}" if not number else f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def _listed(names: list[str]) -> str:
+def _name_list(names: list[str]) -> str:
     shown = [f"`{name}`" for name in names[:4]]
     if len(names) > 4:
         return f"{', '.join(shown)} and {len(names) - 4} more"

@@ -68,7 +68,7 @@ def lacks_argument(program: Program) -> Iterator[Hit]:
         needed = [item.name for item in _own_parameters(constructor) if item.default is None]
         if not needed or base not in _PLAIN:
             continue
-        keys = _keys(method)
+        keys = _result_keys(method)
         if keys is None:
             continue
         lacking = [name for name in needed if name not in keys]
@@ -97,7 +97,7 @@ def loses_argument(program: Program) -> Iterator[Hit]:
             and item.default is not None
             and _is_kept(constructor, item.name)
         ]
-        keys = _keys(method) if kept and _shows_all(method) else None
+        keys = _result_keys(method) if kept and _shows_all(method) else None
         if keys is None or not keys <= {item.name for item in constructor.params} | _OF_KERAS:
             # Under other names than the constructor's, it is no configuration that Keras can use.
             continue
@@ -213,7 +213,7 @@ def _other_value(program: Program, constructor: Scope, number: int, item: Parame
     return None
 
 
-def _keys(method: Scope) -> frozenset[str] | None:
+def _result_keys(method: Scope) -> frozenset[str] | None:
     """Return all keys that the result of `get_config` may have.
 
     Return None where it may have others.
@@ -231,14 +231,14 @@ def _keys(method: Scope) -> frozenset[str] | None:
                     return None
                 keys.add(target.index.value)
         for part in walk(event.value) if event.value is not None else ():
-            found = _part(method, part)
+            found = _keys_of_part(method, part)
             if found is None:
                 return None
             keys |= found
     return frozenset(keys)
 
 
-def _part(method: Scope, part: Expr) -> set[str] | None:
+def _keys_of_part(method: Scope, part: Expr) -> set[str] | None:
     """Return the keys that one part of an expression adds; None where it may add any."""
     if isinstance(part, Dictionary):
         keys: set[str] = set()

@@ -42,7 +42,9 @@ def not_as_called(program: Program) -> Iterator[Hit]:
             continue
         for scope, bound, given, shown in _handed_to(program, site):
             if not written_for_one(program, site.scope):
-                found = _hit(program, scope, bound, given, shown, at(site, label="is given to Keras here"))
+                found = _argument_hit(
+                    program, scope, bound, given, shown, at(site, label="is given to Keras here")
+                )
                 yield from (found,) if found is not None else ()
 
 
@@ -58,7 +60,7 @@ def _of_class(program: Program, owner: Scope) -> Iterator[Hit]:
     for name, number in owner.children.items():
         if name in hooks:
             method = owner.module.summary.scopes[number]
-            found = _hit(program, method, 1, hooks[name], f"{owner.name}.{name}", None)
+            found = _argument_hit(program, method, 1, hooks[name], f"{owner.name}.{name}", None)
             yield from (found,) if found is not None else ()
 
 
@@ -78,7 +80,7 @@ def _handed_to(program: Program, site: Site) -> Iterator[tuple[Scope, int, tuple
                     yield step, 1, ("data",), f"{owner.name}.{step.name}"
     elif method == "compile" and site.receiver is not None:
         for name, position in (("loss", 1), ("metrics", 2)):
-            for value in _inner(site.argument(position, name)):
+            for value in _inner_values(site.argument(position, name)):
                 if isinstance(value, Function) and not value.partial and not value.fixed:
                     yield value.scope, int(value.receiver is not None), _PAIR, value.scope.name
     elif site.name == "keras.callbacks.LearningRateScheduler":
@@ -87,16 +89,16 @@ def _handed_to(program: Program, site: Site) -> Iterator[tuple[Scope, int, tuple
                 yield value.scope, int(value.receiver is not None), _OF_SCHEDULE, value.scope.name
 
 
-def _inner(value: Value | None) -> Iterator[Value]:
+def _inner_values(value: Value | None) -> Iterator[Value]:
     for item in alternatives(value):
         if isinstance(item, Items):
             for inner in item.items:
-                yield from _inner(inner)
+                yield from _inner_values(inner)
         else:
             yield item
 
 
-def _hit(
+def _argument_hit(
     program: Program, scope: Scope, bound: int, given: tuple[str, ...], shown: str, related: Step | None
 ) -> Hit | None:
     """Return the finding for a function that cannot take its arguments, or None."""

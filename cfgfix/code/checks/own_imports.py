@@ -27,7 +27,7 @@ def missing_module(program: Program) -> Iterator[Hit]:
             for event in scope.events_of("import"):
                 if _is_optional(scope, event.block):
                     continue
-                found = _missing(program, module, event) or _beside(program, module, event)
+                found = _import_fault(program, module, event) or _fault_beside(program, module, event)
                 if found is not None:
                     how, related = found
                     yield hit_in(scope, event.place, event.block, {"how": how}, related=related)
@@ -41,7 +41,7 @@ def _is_optional(scope: Scope, block: int) -> bool:
 _Found = tuple[str, tuple[Step, ...]]
 
 
-def _missing(program: Program, module: Module, event: Event) -> _Found | None:
+def _import_fault(program: Program, module: Module, event: Event) -> _Found | None:
     """Return why a module in a project folder cannot be imported, or None."""
     for _, source in event.imports:
         head = source.rpartition(".")[0]
@@ -53,17 +53,17 @@ def _missing(program: Program, module: Module, event: Event) -> _Found | None:
             continue
         if program.path_of(head, module) is not None:
             continue
-        gone = [_gone(base, parts) for base, parts in _places(module, head)]
+        gone = [_first_absent_path(base, parts) for base, parts in _module_folders(module, head)]
         if not gone or not all(gone) or (not source.startswith(".") and first not in _own_packages(program)):
             continue
         shown = gone[0] or ""
-        if _may_come_later(shown) or _stem(shown) in _stems(program):
+        if _may_come_later(shown) or _file_stem(shown) in _file_stems(program):
             continue
         return f"there is no module {head}", ()
     return None
 
 
-def _places(module: Module, head: str) -> list[tuple[str, list[str]]]:
+def _module_folders(module: Module, head: str) -> list[tuple[str, list[str]]]:
     """Return the folders in which a module may lie, with the parts of its name."""
     if head.startswith("."):
         level = len(head) - len(head.lstrip("."))
@@ -83,7 +83,7 @@ def _places(module: Module, head: str) -> list[tuple[str, list[str]]]:
     return found
 
 
-def _gone(base: str, parts: list[str]) -> str | None:
+def _first_absent_path(base: str, parts: list[str]) -> str | None:
     """Return the path of the first part of a name that does not exist.
 
     Return None where all parts exist.
@@ -112,12 +112,12 @@ def _own_packages(program: Program) -> frozenset[str]:
     return frozenset(found)
 
 
-def _stem(path: str) -> str:
+def _file_stem(path: str) -> str:
     return path.rpartition("/")[2]
 
 
 @once
-def _stems(program: Program) -> frozenset[str]:
+def _file_stems(program: Program) -> frozenset[str]:
     """Return the names of all Python files of the project and of their folders."""
     found: set[str] = set()
     for key in program.files:
@@ -128,7 +128,7 @@ def _stems(program: Program) -> frozenset[str]:
 
 def _may_come_later(path: str) -> bool:
     """Tell whether a module may be generated, built, or left out on purpose."""
-    stem = _stem(path)
+    stem = _file_stem(path)
     if stem in _GENERATED or stem.endswith(("_pb2", "_grpc", "_ext", "_cuda")) or stem.startswith("_"):
         return True
     names = set(path.split("/"))
@@ -163,17 +163,17 @@ def _opens_paths(program: Program) -> bool:
         for module in program.all_modules()
         for scope in module.summary.scopes
         for event in scope.events()
-        for part in _parts(event)
+        for part in _part_expressions(event)
     )
 
 
-def _parts(event: Event) -> Iterator[Expr]:
+def _part_expressions(event: Event) -> Iterator[Expr]:
     for top in (event.value, *event.targets):
         if top is not None:
             yield from walk(top)
 
 
-def _beside(program: Program, module: Module, event: Event) -> _Found | None:
+def _fault_beside(program: Program, module: Module, event: Event) -> _Found | None:
     """Return why an import of a module in the same folder fails, or None.
 
     It fails where a script in another folder imports this file.
@@ -187,7 +187,7 @@ def _beside(program: Program, module: Module, event: Event) -> _Found | None:
         beside = os.path.join(module.folder, f"{name}.py")
         if os.path.normpath(beside) not in program.files or _count_named(program, name) != 1:
             continue
-        importers = _importers(program).get(os.path.normpath(module.path), [])
+        importers = _imports_of_files(program).get(os.path.normpath(module.path), [])
         if not importers or any(
             where.module.folder == module.folder or not whole for where, _, whole in importers
         ):
@@ -222,7 +222,7 @@ def _count_named(program: Program, name: str) -> int:
 
 
 @once
-def _importers(program: Program) -> dict[str, list[tuple[Scope, Event, bool]]]:
+def _imports_of_files(program: Program) -> dict[str, list[tuple[Scope, Event, bool]]]:
     """Return the imports of each file, and whether each names the folder too."""
     found: dict[str, list[tuple[Scope, Event, bool]]] = {}
     for module in program.modules:

@@ -57,7 +57,7 @@ def _absent_imports(program: Program, scope: Scope, event: Event) -> Iterator[Hi
         known = _names_of(program, module)
         if known is None or name in known or _is_beside(module, name) or name in _set_elsewhere(program):
             continue
-        yield _hit(scope, event, module.path, name, known, "ImportError")
+        yield _unknown_name_hit(scope, event, module.path, name, known, "ImportError")
 
 
 def _absent_members(program: Program, scope: Scope, event: Event) -> Iterator[Hit]:
@@ -65,10 +65,10 @@ def _absent_members(program: Program, scope: Scope, event: Event) -> Iterator[Hi
         name = expr.attribute
         if _is_special(name):
             continue
-        owner = _owner(program, scope, expr.base)
+        owner = _owner_of_name(program, scope, expr.base)
         known: frozenset[str] | None
         if isinstance(owner, ModuleValue):
-            if not _is_meant(program, owner.module, _source(scope, expr.base), scope.module):
+            if not _is_meant(program, owner.module, _import_source(scope, expr.base), scope.module):
                 continue
             known, shown = _names_of(program, owner.module), owner.module.path
             if known is not None and _is_beside(owner.module, name):
@@ -79,10 +79,10 @@ def _absent_members(program: Program, scope: Scope, event: Event) -> Iterator[Hi
             continue
         if known is None or name in known or name in _set_elsewhere(program):
             continue
-        yield _hit(scope, event, shown, name, known, "AttributeError", expr)
+        yield _unknown_name_hit(scope, event, shown, name, known, "AttributeError", expr)
 
 
-def _hit(
+def _unknown_name_hit(
     scope: Scope,
     event: Event,
     owner: str,
@@ -128,13 +128,13 @@ def _read(event: Event) -> Iterator[Attribute]:
                 yield part
 
 
-def _owner(program: Program, scope: Scope, base: Expr) -> ModuleValue | ClassValue | None:
+def _owner_of_name(program: Program, scope: Scope, base: Expr) -> ModuleValue | ClassValue | None:
     """Return the module or class that a name certainly stands for, or None."""
     shown = dotted(base)
     if shown is None:
         return None
     head = shown.partition(".")[0]
-    here = _binder(scope, head)
+    here = _binding_scope(scope, head)
     if here is None or head in here.outer:
         return None
     bound = here.binding(head)
@@ -153,7 +153,7 @@ def _is_defined_once(scope: Scope, name: str) -> bool:
     return len(found) == 1
 
 
-def _binder(scope: Scope, name: str) -> Scope | None:
+def _binding_scope(scope: Scope, name: str) -> Scope | None:
     """Return the scope that binds a name as seen from another scope, or None."""
     here: Scope | None = scope
     while here is not None:
@@ -165,11 +165,11 @@ def _binder(scope: Scope, name: str) -> Scope | None:
     return None
 
 
-def _source(scope: Scope, base: Expr) -> str:
+def _import_source(scope: Scope, base: Expr) -> str:
     """Return the dotted path that a name is imported from, or the name itself."""
     shown = dotted(base) or ""
     head, _, rest = shown.partition(".")
-    here = _binder(scope, head)
+    here = _binding_scope(scope, head)
     source = here.imports.get(head, head) if here is not None else head
     return f"{source}.{rest}" if rest else source
 

@@ -43,17 +43,17 @@ def pair_moved_by_two_draws(program: Program) -> Iterator[Hit]:
         for number, first in enumerate(sites[:_MOST]):
             for second in sites[number + 1 : _MOST]:
                 if first.name == second.name and _is_pair(program, first, second):
-                    mask, picture = (first, second) if _is_mask(_name(first)) else (second, first)
+                    mask, picture = (first, second) if _is_mask(_picture_name(first)) else (second, first)
                     yield hit_at(
                         mask,
                         flow=(),
                         values={
                             "move": text(mask.call.func),
-                            "picture": _name(picture),
-                            "mask": _name(mask),
+                            "picture": _picture_name(picture),
+                            "mask": _picture_name(mask),
                             "line": picture.call.name_line,
                         },
-                        related=(at(picture, label=f"{_name(picture)} is moved by another draw"),),
+                        related=(at(picture, label=f"{_picture_name(picture)} is moved by another draw"),),
                     )
 
 
@@ -65,7 +65,7 @@ def _is_pair(program: Program, first: Site, second: Site) -> bool:
 
     Both calls run together and have no seed.
     """
-    names = _name(first), _name(second)
+    names = _picture_name(first), _picture_name(second)
     if "" in names or _is_mask(names[0]) is _is_mask(names[1]):
         return False
     scope = first.scope
@@ -74,12 +74,17 @@ def _is_pair(program: Program, first: Site, second: Site) -> bool:
         and inside(scope, second.call.block, first.call.block)
     ):
         return False
-    if _seed(first) is not None or _seed(second) is not None or first.call.opaque or second.call.opaque:
+    if (
+        _seed_of_call(first) is not None
+        or _seed_of_call(second) is not None
+        or first.call.opaque
+        or second.call.opaque
+    ):
         return False
     return not written_for_one(program, scope)
 
 
-def _name(site: Site) -> str:
+def _picture_name(site: Site) -> str:
     """Return the name of the picture that a call transforms, or empty text."""
     given: Expr | None = site.call.argument(0, "value" if site.name.endswith("crop") else "image")
     if isinstance(given, Subscript):
@@ -92,6 +97,6 @@ def _is_mask(name: str) -> bool:
     return _MASK.search(name) is not None
 
 
-def _seed(site: Site) -> Expr | None:
+def _seed_of_call(site: Site) -> Expr | None:
     """Return the seed of a call; two calls with the same seed draw the same numbers."""
     return site.call.argument(2 if site.name.endswith("crop") else 1, "seed")

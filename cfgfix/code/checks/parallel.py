@@ -73,7 +73,7 @@ def autotune_min_max(program: Program) -> Iterator[Hit]:
                 safety="safe" if name == "min" else "unsafe",
                 title=f"Write {text(site.call.args[keep])}" if rewrites else None,
             )
-    yield from _arithmetic(program)
+    yield from _arithmetic_hits(program)
 
 
 def _source_text(expr: Expr) -> str | None:
@@ -85,7 +85,7 @@ def _source_text(expr: Expr) -> str | None:
     return None
 
 
-def _arithmetic(program: Program) -> Iterator[Hit]:
+def _arithmetic_hits(program: Program) -> Iterator[Hit]:
     for module in program.modules:
         if "AUTOTUNE" not in module.summary.words:
             continue
@@ -147,7 +147,7 @@ def stateful_map(program: Program) -> Iterator[Hit]:
         ):
             continue
         dataset = first_dataset(site.result)
-        if dataset is not None and any(step.op == "from_tensors" for step in _parents(dataset)):
+        if dataset is not None and any(step.op == "from_tensors" for step in _parent_datasets(dataset)):
             # One element, or one repeated.
             continue
         for function in dataset.functions if dataset is not None else ():
@@ -155,7 +155,7 @@ def stateful_map(program: Program) -> Iterator[Hit]:
                 (
                     (inner, path)
                     for inner, path in inside_function(program, function)
-                    if is_random(inner) or (inner.name in PY_FUNCTIONS and not _stateless(inner))
+                    if is_random(inner) or (inner.name in PY_FUNCTIONS and not _is_stateless(inner))
                 ),
                 None,
             )
@@ -191,7 +191,7 @@ def stateful_map(program: Program) -> Iterator[Hit]:
             break
 
 
-def _stateless(site: Site) -> bool:
+def _is_stateless(site: Site) -> bool:
     """Tell whether a call declares its Python function as `stateful=False`.
 
     TensorFlow may then parallelise the map that runs it.
@@ -342,7 +342,7 @@ def prefetch_proven_missing(program: Program) -> Iterator[Hit]:
             "from_tensors",
         ):
             continue
-        way = (dataset, *_parents(dataset))
+        way = (dataset, *_parent_datasets(dataset))
         if not any(step.functions for step in way) or not any(step.op in _BATCHED for step in way):
             # Elements one by one, such as the lines of a small file, feed no training.
             continue
@@ -390,7 +390,7 @@ def _nothing_buffered(program: Program) -> Iterator[Hit]:
                 if isinstance(item, Dataset)
             ]
     for dataset, scope, block in consumed:
-        way = (dataset, *_parents(dataset))
+        way = (dataset, *_parent_datasets(dataset))
         site = dataset.site
         if site is None:
             continue
@@ -431,7 +431,7 @@ def _argument_place(site: Site) -> Place:
     return place_of(expr, site.scope) or site.call.place
 
 
-def _parents(dataset: Dataset) -> list[Dataset]:
+def _parent_datasets(dataset: Dataset) -> list[Dataset]:
 
     return list(upstream(dataset))
 

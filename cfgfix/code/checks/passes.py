@@ -62,7 +62,7 @@ _MOST = 400
 
 
 @dataclass(frozen=True, slots=True)
-class _Pass:
+class _DataPass:
     """One pass over data: its kind, the name of the data, the data and its place.
 
     The kind is `predictions` or `labels`.
@@ -85,7 +85,7 @@ def other_order(program: Program) -> Iterator[Hit]:
                 pair = _compared_arrays(call)
                 if pair is None:
                     continue
-                labels, predictions = (list(_passes(scope, item)) for item in pair)
+                labels, predictions = (list(_passes_over_data(scope, item)) for item in pair)
                 found = _two_passes(labels, predictions)
                 if found is None or found[1].step.place in told or written_for_one(program, scope):
                     continue
@@ -111,16 +111,16 @@ def _compared_arrays(call: Call) -> tuple[Expr, Expr] | None:
     name = (dotted(call.func) or "").rpartition(".")[2]
     if name not in _COMPARES:
         return None
-    labels = call.args[0] if call.args else _first(call, _LABELS)
-    predictions = call.args[1] if len(call.args) > 1 else _first(call, _PREDICTIONS)
+    labels = call.args[0] if call.args else _first_named(call, _LABELS)
+    predictions = call.args[1] if len(call.args) > 1 else _first_named(call, _PREDICTIONS)
     return (labels, predictions) if labels is not None and predictions is not None else None
 
 
-def _first(call: Call, names: tuple[str, ...]) -> Expr | None:
+def _first_named(call: Call, names: tuple[str, ...]) -> Expr | None:
     return next((found for name in names if (found := call.keyword(name)) is not None), None)
 
 
-def _two_passes(labels: list[_Pass], predictions: list[_Pass]) -> tuple[_Pass, _Pass] | None:
+def _two_passes(labels: list[_DataPass], predictions: list[_DataPass]) -> tuple[_DataPass, _DataPass] | None:
     """Return one pass over some data that gives labels, and another for predictions.
 
     Return None where one pass gives both.
@@ -136,7 +136,7 @@ def _two_passes(labels: list[_Pass], predictions: list[_Pass]) -> tuple[_Pass, _
     return None
 
 
-def _passes(scope: Scope, expr: Expr) -> Iterator[_Pass]:
+def _passes_over_data(scope: Scope, expr: Expr) -> Iterator[_DataPass]:
     """Yield the passes over data that an expression is computed from."""
     pending, seen = [expr], set[str]()
     turns = 0
@@ -148,11 +148,11 @@ def _passes(scope: Scope, expr: Expr) -> Iterator[_Pass]:
                 name = dotted(data)
                 if data is not None and name is not None:
                     step = Step(scope, part.name_place, part.block, "one pass gives the predictions")
-                    yield _Pass("predictions", name, data, step)
+                    yield _DataPass("predictions", name, data, step)
             elif isinstance(part, Attribute) and part.attribute in _LABELS_IN_ORDER:
                 name = dotted(part.base)
                 if name is not None:
-                    yield _Pass("labels", name, part.base, Step(scope, part.place, 0, _IN_ORDER))
+                    yield _DataPass("labels", name, part.base, Step(scope, part.place, 0, _IN_ORDER))
             elif isinstance(part, Comprehension):
                 for _, over, _ in part.generators:
                     yield from _gone_through(scope, over)
@@ -167,7 +167,7 @@ def _passes(scope: Scope, expr: Expr) -> Iterator[_Pass]:
                     pending += call.args
 
 
-def _gone_through(scope: Scope, over: Expr) -> Iterator[_Pass]:
+def _gone_through(scope: Scope, over: Expr) -> Iterator[_DataPass]:
     """Yield the pass over data that a loop makes."""
     whole = over
     while isinstance(over, Call):
@@ -180,13 +180,13 @@ def _gone_through(scope: Scope, over: Expr) -> Iterator[_Pass]:
     name = dotted(over)
     place = getattr(whole, "place", None)
     if name is not None and place is not None:
-        yield _Pass("labels", name, over, Step(scope, place, 0, "another pass gives the labels"))
+        yield _DataPass("labels", name, over, Step(scope, place, 0, "another pass gives the labels"))
 
 
 def _where_shuffled(program: Program, scope: Scope, data: Expr, *, in_order: bool) -> Step | None:
     """Return where data is shuffled anew for every pass, or None."""
     if in_order:
-        return _generator(program, scope, data)
+        return _shuffled_generator(program, scope, data)
     values = alternatives(flow_of(program).value_of_name(scope, data))
     found = values[0] if len(values) == 1 else None
     if not isinstance(found, Dataset):
@@ -240,7 +240,7 @@ def _of_folders(data: Dataset) -> Step | None:
     return Step(site.scope, site.call.name_place, site.call.block, label)
 
 
-def _generator(program: Program, scope: Scope, data: Expr) -> Step | None:
+def _shuffled_generator(program: Program, scope: Scope, data: Expr) -> Step | None:
     """Return where a generator of files is made if it is shuffled, or None."""
     found = _call_that_makes(program, scope, data)
     if found is None:

@@ -84,7 +84,7 @@ def loop_around(program: Program, site: Site) -> tuple[Scope, int, Site | None] 
 
     With them comes the call that leads from the loop to it; None where the loop is in the same scope.
     """
-    loop = _innermost(site.scope, site.call.block)
+    loop = _innermost_loop(site.scope, site.call.block)
     if loop is not None:
         return None if _has_few_turns(program, site.scope, loop, 10) else (site.scope, loop, None)
     pending, seen = [site.scope], {id(site.scope)}
@@ -94,7 +94,7 @@ def loop_around(program: Program, site: Site) -> tuple[Scope, int, Site | None] 
             for caller in (*flow_of(program).callers(scope), *_calls_by_attribute(program, scope)):
                 if in_tests(caller.scope) or id(caller.scope) in seen:
                     continue
-                loop = _innermost(caller.scope, caller.call.block)
+                loop = _innermost_loop(caller.scope, caller.call.block)
                 if loop is not None and not _has_few_turns(program, caller.scope, loop, 10):
                     return caller.scope, loop, caller
                 seen.add(id(caller.scope))
@@ -186,7 +186,7 @@ def _is_made_with(program: Program, keeper: Scope, attribute: str, owner: Scope)
         if program.owner(where) is keeper
         for event in where.events_of("assign")
         for target in event.targets
-        for kept, value in _pairs(target, event.value)
+        for kept, value in _assignment_pairs(target, event.value)
         if isinstance(kept, Attribute) and kept.attribute == attribute and isinstance(kept.base, Name)
     ]
     if len(stored) != 1 or not isinstance(stored[0][1], Name) or stored[0][0].name != "__init__":
@@ -213,7 +213,7 @@ def _is_made_with(program: Program, keeper: Scope, attribute: str, owner: Scope)
     return False
 
 
-def _pairs(target: Expr, value: Expr | None) -> list[tuple[Expr, Expr | None]]:
+def _assignment_pairs(target: Expr, value: Expr | None) -> list[tuple[Expr, Expr | None]]:
     """Return the pairs of a target and its value in an assignment.
 
     Tuples that are written out on both sides are paired item by item.
@@ -236,7 +236,7 @@ def _goes_over_batches(site: Site, arg: Expr, where: Scope, loop: int, caller: S
 
     It may do so through the function that it calls.
     """
-    bound = _bare(arg)
+    bound = _name_without_casts(arg)
     given = site.argument(0, "x")
     if caller is not None and bound is not None:
         names = [item.name for item in site.scope.params]
@@ -248,7 +248,7 @@ def _goes_over_batches(site: Site, arg: Expr, where: Scope, loop: int, caller: S
         if passed is None:
             return False
         given = caller.argument(position, bound)
-        bound = _bare(passed)
+        bound = _name_without_casts(passed)
     if bound is None:
         return False
     event = next(
@@ -275,7 +275,7 @@ OVER_BATCHES = re.compile(
 """What goes over batches is called so where nothing else says it."""
 
 
-def _bare(expr: Expr) -> str | None:
+def _name_without_casts(expr: Expr) -> str | None:
     """Return the name in an expression that only casts or copies the value, or None."""
     for _ in range(4):
         if isinstance(expr, Name):
@@ -303,7 +303,7 @@ def _names_of(scope: Scope, name: str, loop: Event) -> bool:
     )
 
 
-def _innermost(scope: Scope, block: int) -> int | None:
+def _innermost_loop(scope: Scope, block: int) -> int | None:
     for number in scope.block_numbers(block):
         if scope.blocks[number].kind in _LOOPS:
             return number
@@ -317,7 +317,7 @@ def _has_few_turns(program: Program, scope: Scope, loop: int, most: int) -> bool
         written = test is not None and isinstance(test, Collection) and len(test.items) <= most
         if not written and not few_turns(program, scope, loop, most):
             return False
-        above = _innermost(scope, scope.blocks[loop].parent)
+        above = _innermost_loop(scope, scope.blocks[loop].parent)
         if above is None:
             return True
         loop = above

@@ -130,7 +130,7 @@ def _cut_behind(scope: Scope, fitted: Event, fit: Call) -> Event | None:
         )
         if not transforms and not _names_any(value, known):
             continue
-        cut = _slices(value, known)
+        cut = _takes_some_rows(value, known)
         for name in made:
             if cut and _TRAIN.search(name):
                 parts.setdefault("train", []).append(event)
@@ -147,7 +147,7 @@ def _names_any(expr: Expr, names: dict[str, None]) -> bool:
     return any(isinstance(part, Name) and part.name in names for part in walk(expr))
 
 
-def _slices(expr: Expr, names: dict[str, None]) -> bool:
+def _takes_some_rows(expr: Expr, names: dict[str, None]) -> bool:
     """Tell whether an expression takes the first or the last rows of some arrays."""
     for part in walk(expr):
         if not isinstance(part, Subscript):
@@ -178,7 +178,7 @@ def parts_cut_from_rest(program: Program) -> Iterator[Hit]:
                 continue
             events = [event for event in scope.events() if event.kind == "assign"]
             for number, event in enumerate(events):
-                found = _cut(event)
+                found = _cut_of_slice(event)
                 if found is None or not is_name(event.targets[0], found[0]):
                     continue
                 name, side, limit = found
@@ -186,7 +186,7 @@ def parts_cut_from_rest(program: Program) -> Iterator[Hit]:
                     (
                         later
                         for later in events[number + 1 : number + 6]
-                        if later.block == event.block and _cut(later) == (name, _OTHER[side], limit)
+                        if later.block == event.block and _cut_of_slice(later) == (name, _OTHER[side], limit)
                     ),
                     None,
                 )
@@ -213,7 +213,7 @@ def parts_cut_from_rest(program: Program) -> Iterator[Hit]:
 _OTHER = {"head": "tail", "tail": "head"}
 
 
-def _cut(event: Event) -> tuple[str, str, str] | None:
+def _cut_of_slice(event: Event) -> tuple[str, str, str] | None:
     """Return the name, the kept end and the limit of a slice that is assigned.
 
     Return None for any other assignment.

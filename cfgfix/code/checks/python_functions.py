@@ -146,7 +146,7 @@ def no_counterpart(program: Program, group: list[Site]) -> str | None:
             )
             if found is not None:
                 return found
-            library = _augments(program, function.scope) if site is group[0] else None
+            library = _augmentation_library(program, function.scope) if site is group[0] else None
             if library is not None:
                 return library
     return None
@@ -219,7 +219,7 @@ _AUGMENTERS = ("albumentations", "imgaug", "audiomentations", "volumentations")
 """Libraries that change pictures, sounds or volumes in Python, by transforms that are called with what they change by name."""
 
 
-def _augments(program: Program, scope: Scope) -> str | None:
+def _augmentation_library(program: Program, scope: Scope) -> str | None:
     """Return the augmentation library that a function calls, or None.
 
     Example of such a call: `transform(image=image)`.
@@ -282,9 +282,9 @@ def is_light(program: Program, site: Site) -> bool:
         for inner, _ in inside_function(program, function):
             scopes.update((id(target.scope), target.scope) for target in inner.targets)
         for scope in scopes.values():
-            if any(item.kind in ("for", "while", "comprehension") for item in scope.blocks) or _computes(
-                scope
-            ):
+            if any(
+                item.kind in ("for", "while", "comprehension") for item in scope.blocks
+            ) or _does_arithmetic(scope):
                 return False
             ours = {id(inner.call) for inner in flow_of(program).within(scope) if inner.targets}
             for call in scope.calls:
@@ -299,7 +299,7 @@ def is_light(program: Program, site: Site) -> bool:
     return bool(functions)
 
 
-def _computes(scope: Scope) -> bool:
+def _does_arithmetic(scope: Scope) -> bool:
     """Tell whether a function does arithmetic outside of an index."""
     pending = [event.value for event in scope.events() if event.value is not None]
     while pending:

@@ -38,7 +38,7 @@ _OF_TEXT = frozenset(
 def bytes_as_text(program: Program) -> Iterator[Hit]:
     """Find Python functions that use the bytes they are given as text."""
     seen: set[tuple[int, int]] = set()
-    for site, function in _calls(program):
+    for site, function in _calls_with_values(program):
         scope = function.scope
         given = site.call.argument(1, "inp")
         if not isinstance(given, Collection) or function.partial or function.fixed:
@@ -71,7 +71,7 @@ def bytes_as_text(program: Program) -> Iterator[Hit]:
                 break
 
 
-def _calls(program: Program) -> Iterator[tuple[Site, Function]]:
+def _calls_with_values(program: Program) -> Iterator[tuple[Site, Function]]:
     """Yield each call that passes values to a known project function."""
     seen: set[tuple[int, int]] = set()
     for site in flow_of(program).named(_WITH_ARRAYS, _WITH_TENSORS):
@@ -127,7 +127,7 @@ def _asks_of(scope: Scope, block: int, name: str) -> bool:
 def nothing_returned(program: Program) -> Iterator[Hit]:
     """Find functions that return nothing where the call promises a result."""
     hot = hot_paths(program)
-    for site, function in _calls(program):
+    for site, function in _calls_with_values(program):
         scope = function.scope
         types = site.call.argument(2, "Tout")
         if types is None or is_none(types) or (isinstance(types, Collection) and not types.items):

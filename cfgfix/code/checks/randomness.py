@@ -40,7 +40,7 @@ _MAKERS = (
 _SETS_UP = frozenset({"__init__", "build"})
 
 
-def _drawn(program: Program, kind: str) -> Iterator[tuple[Site, Reach]]:
+def _random_draws(program: Program, kind: str) -> Iterator[tuple[Site, Reach]]:
     hot = hot_paths(program)
     for site in flow_of(program).under(*_PYTHON):
         name = site.name
@@ -86,7 +86,7 @@ def in_map(program: Program) -> Iterator[Hit]:
 
     They are drawn once, while it is traced.
     """
-    for site, reach in _drawn(program, ELEMENT):
+    for site, reach in _random_draws(program, ELEMENT):
         yield hit_at(site, entry=reach, values={"call": short(site), "via": reach.via})
 
 
@@ -96,7 +96,7 @@ def in_function(program: Program) -> Iterator[Hit]:
     They are drawn once, while it is traced.
     """
     hot = hot_paths(program)
-    for site, reach in _drawn(program, GRAPH):
+    for site, reach in _random_draws(program, GRAPH):
         if hot.reach(site.scope, ELEMENT) is not None:
             continue
         if any(
@@ -108,7 +108,7 @@ def in_function(program: Program) -> Iterator[Hit]:
         if (
             _is_unused(site)
             or _behind_own_count(site)
-            or _spells(site)
+            or _is_joined_into_text(site)
             or kept_eager(program, reach.root.scope.module, always=True)
         ):
             continue
@@ -129,7 +129,7 @@ def in_function(program: Program) -> Iterator[Hit]:
         )
 
 
-def _spells(site: Site) -> bool:
+def _is_joined_into_text(site: Site) -> bool:
     """Tell whether a random draw is joined into a text, such as a name."""
     scope = site.scope
     return any(

@@ -31,11 +31,11 @@ def fitted_on_held_out_data(program: Program) -> Iterator[Hit]:
             fits = scope.calls_of("fit_transform", "fit")
             names = {call.receiver.name for call in fits if isinstance(call.receiver, Name)}
             for name in sorted(names):
-                if _makes(program, scope, name):
-                    yield from _refits(scope, name, fits)
+                if _makes_scaler(program, scope, name):
+                    yield from _refit_hits(scope, name, fits)
 
 
-def _makes(program: Program, scope: Scope, name: str) -> bool:
+def _makes_scaler(program: Program, scope: Scope, name: str) -> bool:
     """Tell whether a name is bound once, to a scaler or encoder of scikit-learn."""
     here: Scope | None = scope
     while here is not None and name not in here.names:
@@ -47,7 +47,7 @@ def _makes(program: Program, scope: Scope, name: str) -> bool:
     return made is not None and made.startswith(_FITTED)
 
 
-def _refits(scope: Scope, name: str, fits: list[Call]) -> Iterator[Hit]:
+def _refit_hits(scope: Scope, name: str, fits: list[Call]) -> Iterator[Hit]:
     ours = [call for call in fits if is_name(call.receiver, name) and call.args]
     trained = next((call for call in ours if _is_training(call.args[0])), None)
     if trained is None:

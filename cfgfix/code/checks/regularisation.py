@@ -55,13 +55,18 @@ def penalties_left_out(program: Program) -> Iterator[Hit]:
         if id(scope) in seen or written_for_one(program, scope):
             continue
         seen.add(id(scope))
-        if not _applies(scope) and not any(
-            _applies(caller.scope) for caller in flow_of(program).callers(scope)
+        if not _applies_gradients(scope) and not any(
+            _applies_gradients(caller.scope) for caller in flow_of(program).callers(scope)
         ):
             continue
         for site in _sites_of_step(program, scope):
             found = next(
-                (place for value in _called_models(program, site) if (place := _asks(program, value))), None
+                (
+                    place
+                    for value in _called_models(program, site)
+                    if (place := _asks_for_penalty(program, value))
+                ),
+                None,
             )
             if found is None:
                 continue
@@ -75,7 +80,7 @@ def penalties_left_out(program: Program) -> Iterator[Hit]:
                     "model": dotted(site.call.func) or "the model",
                     "option": option,
                     "line": call.name_line,
-                    "file": _file(asking, scope),
+                    "file": _file_in_words(asking, scope),
                 },
                 related=(
                     Step(asking, call.name_place, call.block, "asks for a penalty"),
@@ -85,13 +90,13 @@ def penalties_left_out(program: Program) -> Iterator[Hit]:
             break
 
 
-def _file(asking: Scope, scope: Scope) -> str:
+def _file_in_words(asking: Scope, scope: Scope) -> str:
     import os
 
     return "" if asking.module is scope.module else f" of {os.path.basename(asking.module.path)}"
 
 
-def _applies(scope: Scope) -> bool:
+def _applies_gradients(scope: Scope) -> bool:
     return any(call.method in ("apply_gradients", "minimize", "apply") for call in scope.calls)
 
 
@@ -119,7 +124,7 @@ def _called_models(program: Program, site: Site) -> Iterator[Value]:
 
 
 @once
-def _asks(program: Program, value: Value) -> tuple[Scope, Call, str] | None:
+def _asks_for_penalty(program: Program, value: Value) -> tuple[Scope, Call, str] | None:
     """Return a call in a model that adds a penalty, with its scope and argument.
 
     Return None where there is none.
@@ -127,12 +132,12 @@ def _asks(program: Program, value: Value) -> tuple[Scope, Call, str] | None:
     if isinstance(value, Made):
         if value.site is None:
             return None
-        found = _asking(program, value.site.scope)
+        found = _penalty_in_scope(program, value.site.scope)
         if found is not None:
             return found
         for site in flow_of(program).within(value.site.scope):
             for target in site.targets:
-                found = _asking(program, target.scope)
+                found = _penalty_in_scope(program, target.scope)
                 if found is not None:
                     return found
         return None
@@ -155,7 +160,7 @@ def _penalty_of_class(program: Program, owner: Scope, depth: int) -> tuple[Scope
                 or method.name in ("call", "train_step")
             ):
                 continue
-            found = _asking(program, method)
+            found = _penalty_in_scope(program, method)
             if found is not None:
                 return found
             for site in flow_of(program).within(method):
@@ -167,7 +172,7 @@ def _penalty_of_class(program: Program, owner: Scope, depth: int) -> tuple[Scope
     return None
 
 
-def _asking(program: Program, scope: Scope) -> tuple[Scope, Call, str] | None:
+def _penalty_in_scope(program: Program, scope: Scope) -> tuple[Scope, Call, str] | None:
     for call in scope.calls:
         for name in _ASKS:
             given = call.keyword(name)

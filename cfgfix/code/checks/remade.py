@@ -82,10 +82,10 @@ def model_in_loop(program: Program) -> Iterator[Hit]:
             if written_for_one(program, scope):
                 continue
             for site in flow_of(program).within(scope):
-                loop = _innermost(scope, site.call.block)
+                loop = _innermost_loop(scope, site.call.block)
                 if loop is None or (id(scope), loop) in seen or not _may_make(program, site):
                     continue
-                made = _maker(program, site)
+                made = _call_making_model(program, site)
                 if made is None:
                     continue
                 outermost, turns = _outermost_loop(program, scope, loop)
@@ -95,7 +95,7 @@ def model_in_loop(program: Program) -> Iterator[Hit]:
                     _is_kept(program, scope, site, loop)
                     or _ends_the_loop(scope, site.call.block, loop)
                     or not _runs_in(program, scope, loop, site)
-                    or _clears(program, scope, outermost)
+                    or _clears_session(program, scope, outermost)
                 ):
                     continue
                 seen.add((id(scope), loop))
@@ -154,7 +154,7 @@ def _is_model(program: Program, value: Value) -> bool:
     )
 
 
-def _maker(program: Program, site: Site) -> Site | None:
+def _call_making_model(program: Program, site: Site) -> Site | None:
     """Return the call that makes a model when a call site runs, or None.
 
     It is the call itself, or one in the functions that it enters.
@@ -218,7 +218,7 @@ def _runs_once(scope: Scope, block: int) -> bool:
     return False
 
 
-def _innermost(scope: Scope, block: int) -> int | None:
+def _innermost_loop(scope: Scope, block: int) -> int | None:
     for number in scope.block_numbers(block):
         if scope.blocks[number].kind in ("for", "while", "comprehension"):
             return number
@@ -234,7 +234,7 @@ def _outermost_loop(program: Program, scope: Scope, loop: int) -> tuple[int, int
     while True:
         count = _count(program, scope, loop)
         product = None if count is None or product is None else product * count
-        above = _innermost(scope, scope.blocks[loop].parent)
+        above = _innermost_loop(scope, scope.blocks[loop].parent)
         if above is None:
             return loop, product
         loop = above
@@ -244,10 +244,10 @@ def _count(program: Program, scope: Scope, loop: int) -> int | None:
     block = scope.blocks[loop]
     if block.kind == "while" or block.test is None:
         return None
-    return _length(program, scope, block.test, block.line, 4)
+    return _item_count(program, scope, block.test, block.line, 4)
 
 
-def _length(program: Program, scope: Scope, expr: Expr | None, line: int, depth: int) -> int | None:
+def _item_count(program: Program, scope: Scope, expr: Expr | None, line: int, depth: int) -> int | None:
     """Return the number of items of an iterable, or None where it is not known."""
     if depth < 0 or expr is None:
         return None
@@ -260,13 +260,13 @@ def _length(program: Program, scope: Scope, expr: Expr | None, line: int, depth:
             return len(value)
         bound = scope.binding(expr.name)
         given = bound[0].value if len(bound) == 1 and bound[0].kind == "assign" else None
-        return _length(program, scope, given, line, depth - 1) if given is not None else None
+        return _item_count(program, scope, given, line, depth - 1) if given is not None else None
     if not isinstance(expr, Call):
         return None
     call = expr
     name = (dotted(call.func) or call.method or "").rpartition(".")[2]
     if name in ("enumerate", "tqdm", "list", "reversed", "sorted", "zip", "track") and call.args:
-        known = [_length(program, scope, item, line, depth - 1) for item in call.args]
+        known = [_item_count(program, scope, item, line, depth - 1) for item in call.args]
         return min((item for item in known if item is not None), default=None)
     if name in ("range", "trange"):
         bounds = [conditions.value(item, scope, before=line) for item in call.args]
@@ -274,16 +274,16 @@ def _length(program: Program, scope: Scope, expr: Expr | None, line: int, depth:
             return len(range(*bounds))
         return None
     if name in ("items", "keys", "values") and call.method:
-        return _length(program, scope, call.receiver, line, depth - 1)
+        return _item_count(program, scope, call.receiver, line, depth - 1)
     if name in ("linspace", "logspace", "geomspace"):
         count: Any = conditions.value(call.argument(2, "num") or NOT_KEPT, scope, before=line)
         return count if type(count) is int else None if call.argument(2, "num") else 50
     if name == "split" and call.method:
-        return _folds(program, scope, call.receiver, line)
+        return _fold_count(program, scope, call.receiver, line)
     return None
 
 
-def _folds(program: Program, scope: Scope, splitter: Expr | None, line: int) -> int | None:
+def _fold_count(program: Program, scope: Scope, splitter: Expr | None, line: int) -> int | None:
     made = splitter
     if isinstance(splitter, Name):
         bound = scope.binding(splitter.name)
@@ -399,7 +399,7 @@ def _names_of(scope: Scope, made: Site) -> list[Expr]:
     return found
 
 
-def _clears(program: Program, scope: Scope, loop: int) -> bool:
+def _clears_session(program: Program, scope: Scope, loop: int) -> bool:
     """Tell whether a loop, or a function that it calls, clears the session."""
     for call in scope.calls:
         if inside(scope, call.block, loop) and _by_name(dotted(call.func) or call.method or ""):
@@ -536,7 +536,7 @@ _SEARCHES = frozenset(
 
 
 @once
-def _searches(program: Program, module: Module) -> list[tuple[Scope, Call]]:
+def _search_calls(program: Program, module: Module) -> list[tuple[Scope, Call]]:
     """Return the calls of a module that search with Optuna, Hyperopt or scikit-optimize."""
     del program
     scopes = module.summary.scopes
@@ -556,7 +556,7 @@ def _searches(program: Program, module: Module) -> list[tuple[Scope, Call]]:
 
 def _is_called_in_trials(program: Program, scope: Scope) -> bool:
     """Tell whether a search calls a function for each of many trials."""
-    for where, call in _searches(program, scope.module):
+    for where, call in _search_calls(program, scope.module):
         name = (dotted(call.func) or call.method or "").rpartition(".")[2]
         given = call.argument(0, "fn" if name == "fmin" else "func")
         if given is None or not is_name(given, scope.name):

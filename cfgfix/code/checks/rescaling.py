@@ -39,7 +39,7 @@ _MOST_PARTS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Division:
+class _DivisionPlace:
     """The place where values are divided by 255 before a network gets them.
 
     Attributes:
@@ -56,13 +56,13 @@ class _Division:
 def rescaled_twice(program: Program) -> Iterator[Hit]:
     """Find networks that divide inputs which are divided already."""
     for fit in model_calls(program, "fit"):
-        scalers = _scalers(program, fit)
+        scalers = _rescaling_layers(program, fit)
         if scalers is None:
             continue
         second = next((site for site in scalers if site.name in _RESCALING), None)
         if len(scalers) > 1 and second is not None:
             first = next(site for site in scalers if site is not second)
-            division = _Division(second.scope, second.call.place, second.call.block)
+            division = _DivisionPlace(second.scope, second.call.place, second.call.block)
         elif scalers:
             first = scalers[0]
             found = _division_of_inputs(program, fit)
@@ -87,7 +87,7 @@ def rescaled_twice(program: Program) -> Iterator[Hit]:
     yield from _prepared_twice(program)
 
 
-def _scalers(program: Program, fit: Site) -> list[Site] | None:
+def _rescaling_layers(program: Program, fit: Site) -> list[Site] | None:
     """Return the layers of a model that divide its inputs.
 
     Return None where one of them may undo that, or the model is not known.
@@ -110,7 +110,7 @@ def _scalers(program: Program, fit: Site) -> list[Site] | None:
         if any(site.call is other.call for other in found):
             continue
         if site.name in _RESCALING:
-            scale = _number(site.argument(0, "scale"), site.call.argument(0, "scale"))
+            scale = _number_value(site.argument(0, "scale"), site.call.argument(0, "scale"))
             if scale is None or scale > _LARGEST_SCALE:
                 return None
             found.append(site)
@@ -142,7 +142,7 @@ def _calls_behind(expr: Expr, scope: Scope) -> set[int]:
     return found
 
 
-def _number(value: Value | None, written: Expr | None) -> float | None:
+def _number_value(value: Value | None, written: Expr | None) -> float | None:
     """Return the value of a number, also of a quotient such as `1 / 255`, or None."""
     if isinstance(value, Constant) and isinstance(value.value, (int, float)):
         return float(value.value)
@@ -153,13 +153,13 @@ def _number(value: Value | None, written: Expr | None) -> float | None:
     return None
 
 
-def _division_of_inputs(program: Program, fit: Site) -> _Division | None:
+def _division_of_inputs(program: Program, fit: Site) -> _DivisionPlace | None:
     """Return where the data given to `fit` is divided by 255, or None."""
     given = alternatives(fit.argument(0, "x"))
     if len(given) == 1 and isinstance(given[0], Dataset):
         for step in (given[0], *upstream(given[0])):
             for function in step.functions if step.op == "map" else ():
-                found = _divides(function.scope)
+                found = _division_of_argument(function.scope)
                 if found is not None:
                     return found
             if step.op in ("from_tensor_slices", "from_tensors") and step.site is not None:
@@ -171,15 +171,15 @@ def _division_of_inputs(program: Program, fit: Site) -> _Division | None:
         for maker in makers:
             if isinstance(maker, Made) and maker.site is not None and len(makers) == 1:
                 written = maker.site.call.keyword("rescale")
-                scale = _number(maker.site.keywords.get("rescale"), written)
+                scale = _number_value(maker.site.keywords.get("rescale"), written)
                 place = place_of(written, maker.site.scope) if written is not None else None
                 if place is not None and scale is not None and scale <= _LARGEST_SCALE:
-                    return _Division(maker.site.scope, place, maker.site.call.block)
+                    return _DivisionPlace(maker.site.scope, place, maker.site.call.block)
         return None
     return _divided_array(program, fit.call.argument(0, "x"), fit)
 
 
-def _divided_array(program: Program, written: Expr | None, use: Site) -> _Division | None:
+def _divided_array(program: Program, written: Expr | None, use: Site) -> _DivisionPlace | None:
     """Return where the array of an argument is divided by 255, or None."""
     if written is not None and isinstance(written, Collection) and written.items:
         written = written.items[0]
@@ -188,7 +188,7 @@ def _divided_array(program: Program, written: Expr | None, use: Site) -> _Divisi
     return _divided_name(program, written.name, use)
 
 
-def _divided_name(program: Program, name: str, use: Site) -> _Division | None:
+def _divided_name(program: Program, name: str, use: Site) -> _DivisionPlace | None:
     """Return where an array is divided by 255 before a call uses it, or None.
 
     The division stands in the same scope or in the function that returned the array.
@@ -203,7 +203,7 @@ def _divided_name(program: Program, name: str, use: Site) -> _Division | None:
             return None
         if event.kind == "augment":
             if event.operator == "/" and constant(value) == _FULL:
-                return _Division(scope, event.place, event.block)
+                return _DivisionPlace(scope, event.place, event.block)
             return None
         if (
             isinstance(value, Collection)
@@ -216,9 +216,9 @@ def _divided_name(program: Program, name: str, use: Site) -> _Division | None:
                 if is_name(target, name)
             ]
             value = sides[0] if len(sides) == 1 else value
-        found = _quotient(value)
+        found = _place_of_division(value)
         if found is not None:
-            return _Division(scope, found, event.block)
+            return _DivisionPlace(scope, found, event.block)
         if isinstance(value, Call) and len(event.targets) == 1:
             way = _way_to(event.targets[0], name)
             function = flow_of(program).value_of_name(scope, value.func)
@@ -240,7 +240,7 @@ def _way_to(target: Expr, name: str) -> tuple[int, ...] | None:
     return None
 
 
-def _given_divided(scope: Scope, way: tuple[int, ...]) -> _Division | None:
+def _given_divided(scope: Scope, way: tuple[int, ...]) -> _DivisionPlace | None:
     """Return where a function divides one of its results by 255, or None."""
     results = [event.value for event in scope.events() if event.kind == "return"]
     if len(results) != 1 or results[0] is None:
@@ -253,7 +253,7 @@ def _given_divided(scope: Scope, way: tuple[int, ...]) -> _Division | None:
     return _divided_on_the_way(found, scope)
 
 
-def _divides(scope: Scope) -> _Division | None:
+def _division_of_argument(scope: Scope) -> _DivisionPlace | None:
     """Return where a function divides its first argument by 255, or None.
 
     Every `return` must give the divided value first.
@@ -263,7 +263,7 @@ def _divides(scope: Scope) -> _Division | None:
     results = [event.value for event in scope.events() if event.kind == "return"]
     if not results or any(result is None for result in results):
         return None
-    found: _Division | None = None
+    found: _DivisionPlace | None = None
     for result in results:
         if result is None:
             return None
@@ -274,11 +274,11 @@ def _divides(scope: Scope) -> _Division | None:
     return found
 
 
-def _divided_on_the_way(expr: Expr, scope: Scope) -> _Division | None:
+def _divided_on_the_way(expr: Expr, scope: Scope) -> _DivisionPlace | None:
     """Return where an expression's value was divided by 255 and not multiplied again."""
     seen: set[str] = set()
     pending: list[tuple[Expr, int]] = [(expr, 0)]
-    found: _Division | None = None
+    found: _DivisionPlace | None = None
     while pending and len(seen) < _MOST_PARTS:
         here, block = pending.pop(0)
         for part in walk(here):
@@ -292,7 +292,7 @@ def _divided_on_the_way(expr: Expr, scope: Scope) -> _Division | None:
                 return None
             place = _quotient_here(part)
             if place is not None and found is None:
-                found = _Division(scope, place, block)
+                found = _DivisionPlace(scope, place, block)
             if isinstance(part, Name) and part.name not in seen:
                 seen.add(part.name)
                 for event in scope.binding(part.name):
@@ -302,12 +302,12 @@ def _divided_on_the_way(expr: Expr, scope: Scope) -> _Division | None:
                         if event.operator == "*":
                             return None
                         if event.operator == "/" and found is None:
-                            found = _Division(scope, event.place, event.block)
+                            found = _DivisionPlace(scope, event.place, event.block)
                     pending.append((event.value, event.block))
     return found
 
 
-def _quotient(expr: Expr) -> Place | None:
+def _place_of_division(expr: Expr) -> Place | None:
     """Return the span of a division by 255 in an expression.
 
     Return None where there is none, or something is multiplied by 255 as well.
@@ -332,7 +332,7 @@ def _quotient_here(expr: Expr) -> Place | None:
         return place
     if expr.operator == "*":
         for side in (expr.left, expr.right):
-            scale = _number(None, side)
+            scale = _number_value(None, side)
             if scale is not None and abs(scale * _FULL - 1) < 1e-6:
                 return place
     return None
@@ -346,9 +346,9 @@ def _prepared_twice(program: Program) -> Iterator[Hit]:
         if function is None or written is None:
             continue
         name = canonical_name(program.static_name(function, site.scope) or "")
-        scale = _number(site.keywords.get("rescale"), written)
+        scale = _number_value(site.keywords.get("rescale"), written)
         place = place_of(written, site.scope)
-        if not _prepares(name) or scale is None or scale > _LARGEST_SCALE or place is None:
+        if not _changes_input(name) or scale is None or scale > _LARGEST_SCALE or place is None:
             continue
         yield hit_in(
             site.scope,
@@ -364,7 +364,7 @@ def _prepared_twice(program: Program) -> Iterator[Hit]:
                 if called != "preprocess_input" or not call.args:
                     continue
                 name = canonical_name(program.static_name(call.func, scope) or "")
-                found = _quotient(call.args[0]) if _prepares(name) else None
+                found = _place_of_division(call.args[0]) if _changes_input(name) else None
                 if found is not None:
                     yield hit_in(
                         scope,
@@ -375,7 +375,7 @@ def _prepared_twice(program: Program) -> Iterator[Hit]:
                     )
 
 
-def _prepares(name: str) -> bool:
+def _changes_input(name: str) -> bool:
     """Tell whether a function is a `preprocess_input` that changes its input."""
     parts = name.split(".")
     return (

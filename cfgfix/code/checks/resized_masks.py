@@ -32,7 +32,7 @@ def mixed_classes(program: Program) -> Iterator[Hit]:
     seen: set[tuple[int, int]] = set()
     for site in flow_of(program).named(*_RESIZES, _LAYER):
         key = (id(site.scope), site.call.number)
-        if key in seen or not _mixes(site):
+        if key in seen or not _mixes_pixels(site):
             continue
         seen.add(key)
         for user, given, call in _used_by(program, site):
@@ -55,7 +55,7 @@ def mixed_classes(program: Program) -> Iterator[Hit]:
             break
 
 
-def _mixes(site: Site) -> bool:
+def _mixes_pixels(site: Site) -> bool:
     """Tell whether a call resizes by mixing neighbouring pixels, as is the default."""
     call = site.call
     place = _RESIZES.get(site.name)

@@ -323,8 +323,8 @@ def checkpoints_under_other_names(program: Program) -> Iterator[Hit]:
         yield hit_at(
             site,
             values={
-                "read": _listed(names),
-                "written": _listed(first[1]),
+                "read": _name_list(names),
+                "written": _name_list(first[1]),
                 "folder": folder,
                 "line": line_beside(site.scope, first[0].scope, first[0].call.name_line),
             },
@@ -335,7 +335,7 @@ def checkpoints_under_other_names(program: Program) -> Iterator[Hit]:
 _NAMES_OF_CHECKPOINTS = frozenset({"checkpoint", "ckpt", "saver"})
 
 
-def _listed(names: frozenset[str]) -> str:
+def _name_list(names: frozenset[str]) -> str:
     return " and ".join(f"`{name}`" for name in sorted(names))
 
 

@@ -53,7 +53,7 @@ def made_in_loop(program: Program) -> Iterator[Hit]:
                     and program.static_name(decorator, outer) == "tensorflow.function"
                 ):
                     place = place_of(decorator, outer) or scope.place
-                    event = _definitions(program, outer).get(scope.number)
+                    event = _definitions_by_number(program, outer).get(scope.number)
                     if innermost_loop(outer, scope.block) is None:
                         yield from _in_called(program, outer, None, place, event, scope.name)
                     else:
@@ -113,7 +113,7 @@ def _in_called(
 
 
 @once
-def _definitions(program: Program, scope: Scope) -> dict[int, Event]:
+def _definitions_by_number(program: Program, scope: Scope) -> dict[int, Event]:
     """Return the statements that define a scope's functions and classes, by number."""
     del program
     return {event.inner: event for event in scope.events_of("define")}

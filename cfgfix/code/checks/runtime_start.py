@@ -93,7 +93,7 @@ _WITH_WEIGHTS = re.compile(
 _SHAPES = ("input_shape", "input_dim", "batch_input_shape", "batch_shape")
 
 
-def _builds(site: Site) -> bool:
+def _builds_layers(site: Site) -> bool:
     """Tell whether a call builds Keras layers, whose variables start the runtime.
 
     Calls that only describe layers do not count.
@@ -132,7 +132,7 @@ def _is_shaped(value: Value, *, own: bool = False) -> bool:
 def _starts_inside(program: Program, site: Site) -> bool:
     """Tell whether a project function that a call enters certainly starts the runtime."""
     return any(
-        (starts_runtime(inner) or _builds(inner))
+        (starts_runtime(inner) or _builds_layers(inner))
         and not any(
             block.kind not in ("body", "with", "try")
             for step in (*path, inner)
@@ -188,7 +188,7 @@ def _while_imported(program: Program, module: Module, seen: set[int], depth: int
     sites: list[Site] = flow_of(program).within(scope)
     for site in sites:
         if all(block.kind in ("body", "with") for block in scope.block_chain(site.call.block)) and (
-            starts_runtime(site) or _builds(site) or _starts_inside(program, site)
+            starts_runtime(site) or _builds_layers(site) or _starts_inside(program, site)
         ):
             return site
     return None
@@ -234,7 +234,7 @@ def _starts_of(program: Program, scope: Scope) -> list[Site]:
     return [
         site
         for site in flow_of(program).within(scope)
-        if starts_runtime(site) or _builds(site) or _starts_inside(program, site)
+        if starts_runtime(site) or _builds_layers(site) or _starts_inside(program, site)
     ]
 
 
@@ -284,7 +284,7 @@ def cluster_after_start(program: Program) -> Iterator[Hit]:
             values={
                 "setter": site.name.rpartition(".")[2],
                 "starter": callee_text(earlier),
-                "where": _where(program, site, earlier),
+                "where": _place_in_words(program, site, earlier),
             },
             related=(at(earlier, label="the runtime starts here"),),
         )
@@ -337,7 +337,7 @@ def _late_calls(program: Program, names: tuple[str, ...]) -> Iterator[Hit]:
             values={
                 "setter": site.name.rpartition(".")[2],
                 "starter": callee_text(earlier),
-                "where": _where(program, site, earlier),
+                "where": _place_in_words(program, site, earlier),
                 "then": "it can change nothing any more, and its error is caught"
                 if caught
                 else "this raises RuntimeError",
@@ -346,7 +346,7 @@ def _late_calls(program: Program, names: tuple[str, ...]) -> Iterator[Hit]:
         )
 
 
-def _where(program: Program, site: Site, earlier: Site) -> str:
+def _place_in_words(program: Program, site: Site, earlier: Site) -> str:
     """Return in words where an earlier call stands."""
     line = f"line {earlier.call.line}"
     if earlier.scope.module is site.scope.module:

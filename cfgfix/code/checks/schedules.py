@@ -32,7 +32,7 @@ def compounded_decay(program: Program) -> Iterator[Hit]:
             if len(taken) < 2:
                 # Keras gives the rate only to a schedule that takes it.
                 continue
-            found = _compounding(scope, *taken[:2])
+            found = _compounding_place(scope, *taken[:2])
             if found is not None:
                 place, block = found
                 yield hit_in(
@@ -55,11 +55,11 @@ def _functions_of_schedule(program: Program, value: Value | None) -> Iterator[Fu
                 yield Function(method, item)
 
 
-def _compounding(scope: Scope, epoch: str, rate: str) -> tuple[Place, int] | None:
+def _compounding_place(scope: Scope, epoch: str, rate: str) -> tuple[Place, int] | None:
     """Return where a function multiplies its rate by a power of its epoch."""
     bound = scope.binding(rate)
     if scope.binding(epoch) or any(
-        event.kind != "augment" and not _names(event.value, rate) for event in bound
+        event.kind != "augment" and not _has_name(event.value, rate) for event in bound
     ):
         return None
     counts = _made_of(scope, epoch, rate)
@@ -68,19 +68,21 @@ def _compounding(scope: Scope, epoch: str, rate: str) -> tuple[Place, int] | Non
         if value is None or event.kind not in ("assign", "augment", "return") or _of_one_epoch(scope, event):
             continue
         if event.kind == "augment":
-            if event.operator not in ("*", "/") or not any(_names(target, rate) for target in event.targets):
+            if event.operator not in ("*", "/") or not any(
+                _has_name(target, rate) for target in event.targets
+            ):
                 continue
-            wrong = _grows(value, counts) if event.operator == "*" else _is_sum(value, counts)
+            wrong = _grows_with_epoch(value, counts) if event.operator == "*" else _is_sum(value, counts)
             if wrong:
                 return event.place, event.block
             continue
-        for part in _products(value):
+        for part in _products_in(value):
             if _wrong_product(part, rate, counts):
                 return place_of(part, scope) or event.place, event.block
     return None
 
 
-def _products(value: Expr) -> Iterator[Expr]:
+def _products_in(value: Expr) -> Iterator[Expr]:
     """Yield the products and quotients in an expression, outermost first.
 
     Those in a conditional expression are left out.
@@ -97,13 +99,15 @@ def _products(value: Expr) -> Iterator[Expr]:
 
 
 def _wrong_product(part: Expr, rate: str, counts: set[str]) -> bool:
-    above, below = _factors(part)
+    above, below = _factors_and_divisors(part)
     if not any(isinstance(item, Name) and item.name == rate for item in above):
         return False
-    return any(_grows(item, counts) for item in above) or any(_is_sum(item, counts) for item in below)
+    return any(_grows_with_epoch(item, counts) for item in above) or any(
+        _is_sum(item, counts) for item in below
+    )
 
 
-def _factors(part: Expr) -> tuple[list[Expr], list[Expr]]:
+def _factors_and_divisors(part: Expr) -> tuple[list[Expr], list[Expr]]:
     """Return the factors and the divisors of a product."""
     above: list[Expr] = []
     below: list[Expr] = []
@@ -118,25 +122,25 @@ def _factors(part: Expr) -> tuple[list[Expr], list[Expr]]:
     return above, below
 
 
-def _grows(factor: Expr, counts: set[str]) -> bool:
+def _grows_with_epoch(factor: Expr, counts: set[str]) -> bool:
     """Tell whether a factor is a power with the epoch in its exponent."""
     if isinstance(factor, Binary) and factor.operator == "**":
-        return _counts(factor.right, counts)
+        return _counts_epoch(factor.right, counts)
     if isinstance(factor, Call):
         name = (dotted(factor.func) or "").rpartition(".")[2]
         if name in _POWERS and len(factor.args) == 2:
-            return _counts(factor.args[1], counts)
+            return _counts_epoch(factor.args[1], counts)
         if name in _EXPONENTIALS and len(factor.args) == 1:
-            return _counts(factor.args[0], counts)
+            return _counts_epoch(factor.args[0], counts)
     return False
 
 
 def _is_sum(divisor: Expr, counts: set[str]) -> bool:
     """Tell whether a divisor is a sum that grows with the epoch."""
-    return isinstance(divisor, Binary) and divisor.operator == "+" and _counts(divisor, counts)
+    return isinstance(divisor, Binary) and divisor.operator == "+" and _counts_epoch(divisor, counts)
 
 
-def _counts(expr: Expr, counts: set[str]) -> bool:
+def _counts_epoch(expr: Expr, counts: set[str]) -> bool:
     """Tell whether an expression contains the epoch and neither tests nor cycles it.
 
     Tests are comparisons; cycles are remainders by `%`.
@@ -153,7 +157,11 @@ def _made_of(scope: Scope, epoch: str, rate: str) -> set[str]:
     """Return the names of the epoch and of values computed from it without the rate."""
     counts = {epoch}
     for event in scope.events_of("assign"):
-        if event.value is not None and _counts(event.value, counts) and not _names(event.value, rate):
+        if (
+            event.value is not None
+            and _counts_epoch(event.value, counts)
+            and not _has_name(event.value, rate)
+        ):
             counts |= {target.name for target in event.targets if isinstance(target, Name)}
     return counts
 
@@ -169,5 +177,5 @@ def _of_one_epoch(scope: Scope, event: Event) -> bool:
     return False
 
 
-def _names(expr: Expr | None, name: str) -> bool:
+def _has_name(expr: Expr | None, name: str) -> bool:
     return expr is not None and any(isinstance(part, Name) and part.name == name for part in walk(expr))

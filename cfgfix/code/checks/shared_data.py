@@ -76,12 +76,12 @@ def one_cache_file(program: Program) -> Iterator[Hit]:
             scope,
             site.call.name_place,
             site.call.block,
-            {"file": name.value, "function": scope.name, "place": _place(second, scope)},
+            {"file": name.value, "function": scope.name, "place": _line_in_words(second, scope)},
             related=related,
         )
 
 
-def _place(site: Site, scope: Scope) -> str:
+def _line_in_words(site: Site, scope: Scope) -> str:
     """Return a call's line, with its file where that is another one."""
     module = site.scope.module
     line = site.call.name_line

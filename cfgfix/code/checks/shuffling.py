@@ -182,7 +182,7 @@ def _drawn_anew(program: Program, way: list[Dataset]) -> bool:
         if step.op == "from_generator":
             if not step.functions:
                 return True
-            if any(_draws(program, function.scope, set()) for function in step.functions):
+            if any(_draws_randomly(program, function.scope, set()) for function in step.functions):
                 return True
         elif step.op == "list_files":
             if flag(step.site.argument(1, "shuffle")) is not False:
@@ -195,7 +195,7 @@ def _drawn_anew(program: Program, way: list[Dataset]) -> bool:
     return False
 
 
-def _draws(program: Program, scope: Scope, seen: set[int]) -> bool:
+def _draws_randomly(program: Program, scope: Scope, seen: set[int]) -> bool:
     """Tell whether a function, or one that it calls, draws or shuffles."""
     if id(scope) in seen or len(seen) > 20:
         return False
@@ -205,7 +205,7 @@ def _draws(program: Program, scope: Scope, seen: set[int]) -> bool:
         for call in scope.calls
         if isinstance(call.func, (Attribute, Name))
     ) or any(
-        _draws(program, target.scope, seen)
+        _draws_randomly(program, target.scope, seen)
         for site in flow_of(program).within(scope)
         for target in site.targets
     )
@@ -252,7 +252,7 @@ def cache_after_shuffle(program: Program) -> Iterator[Hit]:
         if "shuffle" in later or {"take", "skip"} <= later:
             # Shuffled again, or split into parts that have to stay what they are.
             continue
-        if any(_repeats(step) for step in upstream(dataset)):
+        if any(_may_repeat(step) for step in upstream(dataset)):
             # A cache that is never full is never read, and one behind `repeat` holds several epochs, each in an order of its own.
             continue
         if (
@@ -280,7 +280,7 @@ def cache_after_shuffle(program: Program) -> Iterator[Hit]:
                 break
 
 
-def _repeats(step: Dataset) -> bool:
+def _may_repeat(step: Dataset) -> bool:
     """Tell whether a step may repeat its dataset."""
     return kind(step) == "repeat" and (step.site is None or number(step.site.argument(0, "count")) != 1)
 
@@ -349,7 +349,7 @@ def random_before_cache(program: Program) -> Iterator[Hit]:
                 )
                 if found is not None:
                     site, path = found
-                    again = any(_augments(program, later) for later in downstream(dataset))
+                    again = any(_augments_elements(program, later) for later in downstream(dataset))
                     yield hit_at(
                         dataset.site,
                         # Under a condition it may be just the data that is not trained on.
@@ -387,7 +387,7 @@ def _says_why(site: Site) -> bool:
     return any(re.search(r"(?i)\bcach(?:e|ing)|\bepoch", comment) for comment in comments)
 
 
-def _augments(program: Program, step: Dataset) -> bool:
+def _augments_elements(program: Program, step: Dataset) -> bool:
     """Tell whether a step draws random numbers for each element."""
     return kind(step) == "map" and any(
         is_augmentation(program, site)

@@ -106,7 +106,7 @@ def map_after_cache(program: Program) -> Iterator[Hit]:
         if any(kind(step) in ("shuffle", "repeat", *_BATCHES) for step in _datasets_between(dataset, cache)):
             # Behind a shuffle the cache would freeze the order; behind repeat it would hold every epoch.
             continue
-        work = _work(program, dataset.functions)
+        work = _expensive_call(program, dataset.functions)
         if work is None:
             continue
         yield hit_at(
@@ -126,7 +126,7 @@ def _datasets_between(later: Dataset, earlier: Dataset) -> Iterator[Dataset]:
         yield step
 
 
-def _work(program: Program, functions: tuple[Function, ...]) -> Site | None:
+def _expensive_call(program: Program, functions: tuple[Function, ...]) -> Site | None:
     """Return an expensive call in some functions, or None.
 
     Return None as well where they draw random numbers.

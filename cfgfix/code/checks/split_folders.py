@@ -26,7 +26,7 @@ POSITIONS = {
 _PARAMETERS = ("shuffle", "seed", "validation_split", "subset")
 
 
-class _Part(NamedTuple):
+class _LoadedPart(NamedTuple):
     """One call that loads one part of the files."""
 
     site: Site
@@ -43,7 +43,7 @@ class _Part(NamedTuple):
 
 def mismatched_splits(program: Program) -> Iterator[Hit]:
     """Find training and validation files that two calls split differently."""
-    parts: dict[tuple[str, str], dict[str, list[_Part]]] = {}
+    parts: dict[tuple[str, str], dict[str, list[_LoadedPart]]] = {}
     for name, positions in POSITIONS.items():
         for site in flow_of(program).named(name):
             if site.call.opaque or written_for_one(program, site.scope):
@@ -53,10 +53,10 @@ def mismatched_splits(program: Program) -> Iterator[Hit]:
                     constant_of(program, site.scope, site.call.argument(position, parameter), caller)
                     for position, parameter in zip(positions, _PARAMETERS, strict=True)
                 )
-                folder = _folder(program, site, caller)
+                folder = _folder_key(program, site, caller)
                 if folder is not None and subset in ("training", "validation"):
                     parts.setdefault((name, folder), {}).setdefault(subset, []).append(
-                        _Part(site, caller, True if shuffle is None else shuffle, seed, split)
+                        _LoadedPart(site, caller, True if shuffle is None else shuffle, seed, split)
                     )
     told: set[tuple[int, int]] = set()
     for found in parts.values():
@@ -65,7 +65,7 @@ def mismatched_splits(program: Program) -> Iterator[Hit]:
                 key = id(held.site.scope), held.site.call.number
                 if key in told or not _belong_together(train, held, found):
                     continue
-                wrong = _difference(train, held)
+                wrong = _difference_of_calls(train, held)
                 if wrong is None:
                     continue
                 told.add(key)
@@ -82,7 +82,7 @@ def mismatched_splits(program: Program) -> Iterator[Hit]:
                 )
 
 
-def _belong_together(train: _Part, held: _Part, found: dict[str, list[_Part]]) -> bool:
+def _belong_together(train: _LoadedPart, held: _LoadedPart, found: dict[str, list[_LoadedPart]]) -> bool:
     """Tell whether two calls split the same folder for one training.
 
     They are the only ones of their kind for the folder, or stand beside each other in one function.
@@ -102,7 +102,7 @@ def _belong_together(train: _Part, held: _Part, found: dict[str, list[_Part]]) -
     )
 
 
-def _folder(program: Program, site: Site, caller: Site | None) -> str | None:
+def _folder_key(program: Program, site: Site, caller: Site | None) -> str | None:
     """Return a text that identifies the folder of a call, or None.
 
     It is the constant, or the source text with its file and function.
@@ -127,7 +127,7 @@ def _folder(program: Program, site: Site, caller: Site | None) -> str | None:
     return None if "..." in shown else f"{shown} of {where.module.path}:{where.qualname}"
 
 
-def _difference(train: _Part, held: _Part) -> tuple[str, str, str] | None:
+def _difference_of_calls(train: _LoadedPart, held: _LoadedPart) -> tuple[str, str, str] | None:
     """Return how two calls differ: the parameter, words for it, and the effect."""
     if (
         MISSING not in (train.split, held.split)

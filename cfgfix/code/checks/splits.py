@@ -138,7 +138,7 @@ def _where_sorted(
         return _sorting_of_name(program, scope, expr.name, depth, through)
     if isinstance(expr, Attribute):
         return _sorting_of_attribute(program, scope, expr)
-    joined = _joined(expr)
+    joined = _joined_arrays(expr)
     if joined is not expr and isinstance(joined, Name) and len(getattr(_array_behind(expr), "args", ())) == 1:
         return _sorting_of_name(program, scope, joined.name, depth - 1, through)
     place = _class_by_class(expr)
@@ -171,15 +171,20 @@ def _sorting_of_attribute(program: Program, scope: Scope, expr: Attribute) -> St
     if owner is None or not scope.params or not is_name(expr.base, scope.params[0].name):
         return None
     methods = [owner.module.summary.scopes[number] for number in owner.children.values()]
-    if any(_mixes(call) for method in methods for call in method.calls):
+    if any(_may_reorder(call) for method in methods for call in method.calls):
         return None
     setters = [
         (method, event)
         for method in methods
         for event in method.events()
-        if any(_is_own(part, method, expr.attribute) for target in event.targets for part in _parts(target))
+        if any(
+            _is_own(part, method, expr.attribute)
+            for target in event.targets
+            for part in _target_parts(target)
+        )
         and not (
-            event.value is not None and _is_own(_array_behind(_joined(event.value)), method, expr.attribute)
+            event.value is not None
+            and _is_own(_array_behind(_joined_arrays(event.value)), method, expr.attribute)
         )
     ]
     if len(setters) != 1 or setters[0][1].kind != "assign" or setters[0][1].value is None:
@@ -219,7 +224,7 @@ def _is_own(expr: Expr, method: Scope, attribute: str) -> bool:
     )
 
 
-def _parts(target: Expr) -> tuple[Expr, ...]:
+def _target_parts(target: Expr) -> tuple[Expr, ...]:
     return target.items if isinstance(target, Collection) else (target,)
 
 
@@ -230,7 +235,7 @@ def _given_parts(target: Expr, value: Expr) -> Iterator[tuple[Expr, Expr]]:
         yield target, value
 
 
-def _joined(value: Expr) -> Expr:
+def _joined_arrays(value: Expr) -> Expr:
     """Return the arrays that a call joins, in their order.
 
     Any other expression is returned without the calls around it.
@@ -249,7 +254,7 @@ def _sorting_of_name(
         if position is not None:
             return _sorting_by_caller(program, here, name, position, depth, through)
         here = program.outer(here)
-    if here is None or any(_mixes(call) for one in (scope, here) for call in one.calls):
+    if here is None or any(_may_reorder(call) for one in (scope, here) for call in one.calls):
         return None
     bound = [
         event
@@ -276,7 +281,7 @@ def _sorting_by_caller(
 
     The caller is the last of some calls that the run came through. Return None where it does not.
     """
-    if not through or any(_mixes(call) for call in scope.calls):
+    if not through or any(_may_reorder(call) for call in scope.calls):
         return None
     caller = through[-1]
     target = next((item for item in caller.targets if item.scope is scope), None)
@@ -314,12 +319,12 @@ def _sorting_of_result(program: Program, scope: Scope, event: Event, name: str, 
     if len(returned) != 1 or not isinstance(returned[0].value, Collection):
         return None
     items = returned[0].value.items
-    if len(items) != len(target.items) or any(_mixes(call) for call in inner.calls):
+    if len(items) != len(target.items) or any(_may_reorder(call) for call in inner.calls):
         return None
     return _where_sorted(program, inner, items[number], depth - 1)
 
 
-def _mixes(call: Call) -> bool:
+def _may_reorder(call: Call) -> bool:
     """Tell whether a call may reorder data or select some of it."""
     name = (dotted(call.func) or call.method or "").rpartition(".")[2]
     if name == "split" and not (dotted(call.func) or "").startswith(("np.", "numpy.", "tf.")):
@@ -376,10 +381,10 @@ def _run(expr: Expr) -> object | None:
     if isinstance(expr, Binary) and expr.operator == "*":
         for run in (expr.left, expr.right):
             if isinstance(run, Collection) and run.kind == "list" and len(run.items) == 1:
-                return _label(run.items[0])
+                return _label_constant(run.items[0])
         for ones, factor in ((expr.left, expr.right), (expr.right, expr.left)):
             if _run(ones) == 1 and not isinstance(ones, Literal):
-                return _label(factor)
+                return _label_constant(factor)
         return None
     if not isinstance(expr, Call):
         return None
@@ -390,11 +395,11 @@ def _run(expr: Expr) -> object | None:
             return None
         return 0 if name.startswith("zeros") else 1
     if name == "full" and len(expr.args) > 1:
-        return _label(expr.args[1])
+        return _label_constant(expr.args[1])
     return None
 
 
-def _label(expr: Expr) -> object | None:
+def _label_constant(expr: Expr) -> object | None:
     value = expr.operand if isinstance(expr, Unary) else expr
     return value.value if isinstance(value, Literal) and isinstance(value.value, (int, float, str)) else None
 

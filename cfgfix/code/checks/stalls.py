@@ -40,11 +40,11 @@ def stalls(program: Program) -> Iterator[Hit]:
         for site in flow_of(program).within(scope):
             if not inside(scope, site.call.block, block) or innermost_loop(scope, site.call.block) != block:
                 continue
-            found = _stalling(program, site)
+            found = _stall_in_words(program, site)
             if found is None:
                 continue
             what, path = found
-            every = _period(program, scope, site.call.block, block)
+            every = _period_of_place(program, scope, site.call.block, block)
             if every is None:
                 continue
             if "figure" in what and not any(
@@ -81,7 +81,7 @@ def _period_text(every: int) -> str:
     )
 
 
-def _period(program: Program, scope: Scope, block: int, loop: int) -> int | None:
+def _period_of_place(program: Program, scope: Scope, block: int, loop: int) -> int | None:
     """Return how often a place runs in a loop: 1 for every turn, n for every n-th.
 
     `if step % n == 0` gives n, any other condition None.
@@ -95,7 +95,7 @@ def _period(program: Program, scope: Scope, block: int, loop: int) -> int | None
             return None
         if item.kind == "if":
             found = (
-                _modulo(program, scope, item.test, item.line)
+                _period_of_test(program, scope, item.test, item.line)
                 if item.branch and item.test is not None
                 else None
             )
@@ -105,13 +105,13 @@ def _period(program: Program, scope: Scope, block: int, loop: int) -> int | None
     return every
 
 
-def _modulo(program: Program, scope: Scope, test: Expr, line: int) -> int | None:
+def _period_of_test(program: Program, scope: Scope, test: Expr, line: int) -> int | None:
     """Return the n of a test such as `step % n == 0` or `not step % n`.
 
     Return `_SELDOM` where n is not known, and None for any other test.
     """
     if isinstance(test, Boolean) and test.operator == "and":
-        known = [_modulo(program, scope, part, line) for part in test.operands]
+        known = [_period_of_test(program, scope, part, line) for part in test.operands]
         return next((item for item in known if item is not None), None)
     if isinstance(test, Unary) and test.operator == "not":
         test = test.operand
@@ -138,11 +138,11 @@ def _stalls_in_callbacks(program: Program) -> Iterator[Hit]:
             ):
                 continue
             for site in flow_of(program).within(scope):
-                found = _stalling(program, site)
+                found = _stall_in_words(program, site)
                 if found is None:
                     continue
                 what, path = found
-                every = _period(program, scope, site.call.block, 0)
+                every = _period_of_place(program, scope, site.call.block, 0)
                 if every is None:
                     continue
                 yield hit_at(
@@ -180,14 +180,14 @@ def _by_chunks(scope: Scope, block: int) -> bool:
     )
 
 
-def _stalling(program: Program, site: Site) -> tuple[str, tuple[Site, ...]] | None:
+def _stall_in_words(program: Program, site: Site) -> tuple[str, tuple[Site, ...]] | None:
     """Return in words how a call stops training, with the calls inside it; or None."""
     if site.name in _STALLS:
         return _STALLS[site.name], ()
     for target in site.targets:
         for inner in flow_of(program).within(target.scope):
             what = _STALLS.get(inner.name)
-            if what is not None and _period(program, inner.scope, inner.call.block, 0) == 1:
+            if what is not None and _period_of_place(program, inner.scope, inner.call.block, 0) == 1:
                 return what, (inner,)
     return None
 
@@ -259,10 +259,10 @@ def _loop_of_copy(program: Program, scope: Scope, call: Call) -> tuple[Scope, in
     """
     loop = innermost_loop(scope, call.block)
     if loop is not None:
-        if few_turns(program, scope, loop, 50) or _period(program, scope, call.block, loop) != 1:
+        if few_turns(program, scope, loop, 50) or _period_of_place(program, scope, call.block, loop) != 1:
             return None
         return scope, loop, None
-    if _period(program, scope, call.block, 0) != 1 and call.block != 0:
+    if _period_of_place(program, scope, call.block, 0) != 1 and call.block != 0:
         return None
     callers: list[Site] = flow_of(program).callers(scope)
     for caller in callers:
@@ -270,7 +270,7 @@ def _loop_of_copy(program: Program, scope: Scope, call: Call) -> tuple[Scope, in
         if (
             loop is not None
             and not few_turns(program, caller.scope, loop, 50)
-            and _period(program, caller.scope, caller.call.block, loop) == 1
+            and _period_of_place(program, caller.scope, caller.call.block, loop) == 1
         ):
             return caller.scope, loop, caller
     return None

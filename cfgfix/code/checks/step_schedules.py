@@ -63,7 +63,7 @@ def decided_in_python(program: Program) -> Iterator[Hit]:
         used = _optimizer_with(program, owner)
         if used is None or kept_eager(program, used.scope.module) or not _is_compiled(program):
             continue
-        found = next(_decisions(program, method, frozenset({method.params[1].name})), None)
+        found = next(_decisions_by_step(program, method, frozenset({method.params[1].name})), None)
         if found is None:
             continue
         scope, place, block, what, error = found
@@ -157,11 +157,11 @@ def _optimizer_with(program: Program, owner: Scope) -> Site | None:
 
     Subclasses count as well.
     """
-    return _optimizers(program).get(id(owner))
+    return _optimizers_by_scope(program).get(id(owner))
 
 
 @once
-def _optimizers(program: Program) -> dict[int, Site]:
+def _optimizers_by_scope(program: Program) -> dict[int, Site]:
     found: dict[int, Site] = {}
     for site in flow_of(program).under(_OPTIMIZER):
         if site.name.startswith(_SCHEDULE):
@@ -191,7 +191,7 @@ def _values_given(program: Program, site: Site) -> Iterator[Value]:
 Decision = tuple[Scope, Place, int, str, str]
 
 
-def _decisions(program: Program, method: Scope, given: frozenset[str]) -> Iterator[Decision]:
+def _decisions_by_step(program: Program, method: Scope, given: frozenset[str]) -> Iterator[Decision]:
     """Yield the places where a method decides with the step in Python.
 
     Functions that it passes the step to are searched as well.
@@ -214,10 +214,10 @@ def _decisions(program: Program, method: Scope, given: frozenset[str]) -> Iterat
 
 def _in_scope(program: Program, scope: Scope, tensors: TracedTensors) -> Iterator[Decision]:
     for event in scope.events():
-        if _guarded(scope, event):
+        if _is_guarded(scope, event):
             continue
         tested = event.value if event.kind in ("if", "while", "assert") else None
-        if tested is not None and _decides(tested, tensors):
+        if tested is not None and _decides_on_tensor(tested, tensors):
             yield (
                 scope,
                 place_of(tested, scope) or event.place,
@@ -227,7 +227,7 @@ def _in_scope(program: Program, scope: Scope, tensors: TracedTensors) -> Iterato
             )
         for expr in (event.value, *event.extra_nodes()):
             for part in walk(expr) if expr is not None else ():
-                if isinstance(part, Conditional) and _decides(part.test, tensors):
+                if isinstance(part, Conditional) and _decides_on_tensor(part.test, tensors):
                     shown = f"... if {text(part.test)} else ..."
                     yield scope, part.place, event.block, shown, "OperatorNotAllowedInGraphError"
     for call in scope.calls:
@@ -238,7 +238,7 @@ def _in_scope(program: Program, scope: Scope, tensors: TracedTensors) -> Iterato
             yield scope, call.place, call.block, text(call), error
 
 
-def _guarded(scope: Scope, event: Event) -> bool:
+def _is_guarded(scope: Scope, event: Event) -> bool:
     """Tell whether a `try` or a test for eager mode stands around a statement."""
     return any(
         item.kind in ("try", "except") or (item.test is not None and "eager" in text(item.test))
@@ -246,12 +246,12 @@ def _guarded(scope: Scope, event: Event) -> bool:
     )
 
 
-def _decides(test: Expr, tensors: TracedTensors) -> bool:
+def _decides_on_tensor(test: Expr, tensors: TracedTensors) -> bool:
     """Tell whether a test needs the truth value of a tensor."""
     if isinstance(test, Boolean):
-        return any(_decides(item, tensors) for item in test.operands)
+        return any(_decides_on_tensor(item, tensors) for item in test.operands)
     if isinstance(test, Unary):
-        return _decides(test.operand, tensors)
+        return _decides_on_tensor(test.operand, tensors)
     if isinstance(test, Compare):
         if any(item.operator in _IDENTITY or is_none(item.right) for item in test.rights):
             return False

@@ -257,7 +257,9 @@ def uneven_batch(program: Program) -> Iterator[Hit]:
         return
     strategy = made[0]
     given = strategy.call.argument(0, "devices")
-    devices = _length(program, given, strategy) if given is not None and not strategy.call.opaque else None
+    devices = (
+        _device_count(program, given, strategy) if given is not None and not strategy.call.opaque else None
+    )
     if devices is None or devices < 2:
         return
     seen: set[tuple[int, int]] = set()
@@ -308,7 +310,7 @@ def _compiled_under(program: Program, fit: Site) -> bool:
     )
 
 
-def _length(program: Program, expr: Expr, site: Site) -> int | None:
+def _device_count(program: Program, expr: Expr, site: Site) -> int | None:
     """Return how many devices an expression lists, or None."""
     found = written_at(program, expr, site.scope, site.call.block) or Written(
         expr, site.scope, site.call.block
@@ -323,10 +325,10 @@ def _length(program: Program, expr: Expr, site: Site) -> int | None:
     _, over, conditions = made.generators[0]
     if conditions or not isinstance(over, Call) or not is_name(over.func, "range") or len(over.args) != 1:
         return None
-    return _number(program, over.args[0], found.scope, found.block)
+    return _certain_integer(program, over.args[0], found.scope, found.block)
 
 
-def _number(program: Program, expr: Expr, scope: Scope, block: int) -> int | None:
+def _certain_integer(program: Program, expr: Expr, scope: Scope, block: int) -> int | None:
     """Return the integer that an expression certainly is, or None."""
     plain = constant(expr)
     if plain is MISSING:
@@ -341,14 +343,14 @@ def _batch_of(program: Program, fit: Site) -> tuple[int, Site, Expr] | None:
     data = values[0] if len(values) == 1 else None
     if not isinstance(data, Dataset):
         expr = fit.call.argument(2, "batch_size")
-        size = _number(program, expr, fit.scope, fit.call.block) if expr is not None else None
+        size = _certain_integer(program, expr, fit.scope, fit.call.block) if expr is not None else None
         # A dataset that is not followed has batches of its own, and `fit` refuses the argument.
         return (size, fit, expr) if expr is not None and size is not None and size > 0 else None
     for _ in range(_MOST_STEPS):
         site = data.site
         if data.op in ("batch", "padded_batch") and site is not None and not site.call.opaque:
             expr = site.call.argument(0, "batch_size")
-            size = _number(program, expr, site.scope, site.call.block) if expr is not None else None
+            size = _certain_integer(program, expr, site.scope, site.call.block) if expr is not None else None
             return (size, site, expr) if expr is not None and size is not None and size > 0 else None
         if data.op not in _KEEP_BATCHES or len(data.parents) != 1:
             return None

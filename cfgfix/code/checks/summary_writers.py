@@ -60,12 +60,12 @@ def _is_kept(site: Site) -> bool:
     return (
         statement.kind == "assign" and not all(isinstance(item, Name) for item in statement.targets)
     ) or any(
-        event.kind == "return" and event.value is not None and _names(event, statement)
+        event.kind == "return" and event.value is not None and _mentions_writer(event, statement)
         for event in scope.events()
     )
 
 
-def _names(event: Event, made: Event) -> bool:
+def _mentions_writer(event: Event, made: Event) -> bool:
     kept = {item.name for item in made.targets if isinstance(item, Name)}
     return event.value is not None and any(name in text(event.value) for name in kept)
 

@@ -180,7 +180,7 @@ def _without_end(step: Dataset, name: str) -> bool:
         return True
     if name in _REPEATING_READERS:
         rounds = call.keyword("num_epochs")
-        others = _spread(step.site.scope, call)
+        others = _spread_keys(step.site.scope, call)
         return (
             others is not None and "num_epochs" not in others and _is_left_out(rounds) and len(call.args) < 6
         )
@@ -189,7 +189,7 @@ def _without_end(step: Dataset, name: str) -> bool:
     return False
 
 
-def _spread(scope: Scope, call: Call) -> frozenset[str] | None:
+def _spread_keys(scope: Scope, call: Call) -> frozenset[str] | None:
     """Return the keys that `**options` gives a call, or None where they are not known."""
     if any(isinstance(item, Starred) for item in call.args):
         return None
@@ -287,7 +287,7 @@ def ends(scope: Scope) -> bool | None:
         return None
     inside_loops = False
     for event in scope.events():
-        if event.kind != "yield" and not _yields(event):
+        if event.kind != "yield" and not _yields_value(event):
             continue
         loops = [
             number
@@ -310,7 +310,7 @@ def ends(scope: Scope) -> bool | None:
     return True if inside_loops else None
 
 
-def _yields(event: Event) -> bool:
+def _yields_value(event: Event) -> bool:
     return event.value is not None and isinstance(event.value, Yield)
 
 
@@ -363,7 +363,7 @@ def _may_be_left(scope: Scope, number: int) -> bool:
     for event in scope.events():
         if inside(scope, event.block, number) and (
             event.kind in _LEAVES
-            or (event.kind == "expr" and event.value is not None and _exits(event.value))
+            or (event.kind == "expr" and event.value is not None and _exits_program(event.value))
         ):
             return True
     return any(
@@ -372,7 +372,7 @@ def _may_be_left(scope: Scope, number: int) -> bool:
     )
 
 
-def _exits(expr: Expr) -> bool:
+def _exits_program(expr: Expr) -> bool:
     return isinstance(expr, Call) and (
         dotted(expr.func) in ("sys.exit", "exit", "quit", "os._exit", "os.abort")
     )
@@ -494,7 +494,7 @@ def mismatched_epoch_length(program: Program) -> Iterator[Hit]:
             key = (id(site.scope), site.call.number)
             if key in seen or site.call.opaque or written_for_one(program, site.scope):
                 continue
-            epochs = _epochs(site, method)
+            epochs = _epoch_count(site, method)
             if epochs == 1:
                 continue
             expr = site.call.argument(0, "x" if method == "fit" else "generator")
@@ -508,7 +508,7 @@ def mismatched_epoch_length(program: Program) -> Iterator[Hit]:
                 yield hit
 
 
-def _epochs(site: Site, method: str) -> int | str:
+def _epoch_count(site: Site, method: str) -> int | str:
     """Return how many epochs a `fit` trains, or `_MANY` where it is not known."""
     given = site.call.argument(3, "epochs") if method == "fit" else site.call.argument(2, "epochs")
     if given is None:

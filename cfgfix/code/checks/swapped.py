@@ -56,11 +56,11 @@ def labels_and_predictions(program: Program) -> Iterator[Hit]:
         if site.call.opaque or site.targets or written_for_one(program, site.scope):
             continue
         seen.add(key)
-        first = _argument(site.call, 0, "y_true", "labels", "target")
-        second = _argument(site.call, 1, "y_pred", "logits", "output")
-        if first is None or second is None or _kind(second) != "labels":
+        first = _argument_at(site.call, 0, "y_true", "labels", "target")
+        second = _argument_at(site.call, 1, "y_pred", "logits", "output")
+        if first is None or second is None or _role_of_name(second) != "labels":
             continue
-        if _kind(first) != "output" and not _is_called_to_train(first, site.scope):
+        if _role_of_name(first) != "output" and not _is_called_to_train(first, site.scope):
             continue
         if _named_by_keras(site.scope, first, second):
             continue
@@ -94,11 +94,11 @@ def _named_by_keras(scope: Scope, first: Expr, second: Expr) -> bool:
     return names.index(first.name) < names.index(second.name)
 
 
-def _argument(call: Call, position: int, *names: str) -> Expr | None:
+def _argument_at(call: Call, position: int, *names: str) -> Expr | None:
     return next((found for name in names if (found := call.argument(position, name)) is not None), None)
 
 
-def _kind(expr: Expr) -> str:
+def _role_of_name(expr: Expr) -> str:
     """Return `labels` or `output` by an expression's name; empty for neither or both."""
     last = expr.name if isinstance(expr, Name) else expr.attribute if isinstance(expr, Attribute) else ""
     words = {word.lower() for word in _WORD.findall(last)}
@@ -130,13 +130,13 @@ _BOTH = frozenset({"subtract", "add", "multiply", "divide", "pow", "maximum", "m
 def asked_of_batch(program: Program) -> Iterator[Hit]:
     """Find an `if` or `while` of a loss that tests a whole batch at once."""
     told: set[tuple[int, int]] = set()
-    for scope, params in _losses(program):
+    for scope, params in _loss_functions(program):
         if in_tests(scope) or written_for_one(program, scope):
             continue
-        yield from _asked(program, scope, params, told, 1)
+        yield from _hits_of_tests(program, scope, params, told, 1)
 
 
-def _losses(program: Program) -> Iterator[tuple[Scope, frozenset[str]]]:
+def _loss_functions(program: Program) -> Iterator[tuple[Scope, frozenset[str]]]:
     """Yield the loss functions, with their parameters for labels and predictions."""
     for site in flow_of(program).sites:
         if site.call.method == "compile" and keras_model_method(site.name) == "compile":
@@ -155,7 +155,7 @@ def _losses(program: Program) -> Iterator[tuple[Scope, frozenset[str]]]:
                 yield scope, frozenset(item.name for item in scope.params[1:3])
 
 
-def _asked(
+def _hits_of_tests(
     program: Program, scope: Scope, params: frozenset[str], told: set[tuple[int, int]], depth: int
 ) -> Iterator[Hit]:
     for number, block in enumerate(scope.blocks):
@@ -197,7 +197,7 @@ def _asked(
                 if _of_batch(scope, item, params, site.call.line, 5)
             )
             if given and target.scope is not scope and not site.call.opaque:
-                yield from _asked(program, target.scope, given, told, 0)
+                yield from _hits_of_tests(program, target.scope, given, told, 0)
 
 
 def _of_batch(scope: Scope, expr: Expr, params: frozenset[str], line: int, depth: int) -> bool:

@@ -28,19 +28,19 @@ _Alias = tuple[Expr, Expr, Scope, Event]
 
 def same_object(program: Program) -> Iterator[Hit]:
     """Find target networks that are only another name of their source network."""
-    copies = _copies(program)
+    copies = _copied_weights(program)
     if not copies:
         return
     for module in program.modules:
         for scope in module.summary.scopes:
             told: set[int] = set()
-            for first, second, where, event in _aliases(program, scope):
+            for first, second, where, event in _alias_pairs(program, scope):
                 ways = ((first, second), (second, first))
-                pair = next(((a, b) for a, b in ways if (_last(a), _last(b)) in copies), None)
+                pair = next(((a, b) for a, b in ways if (_last_name(a), _last_name(b)) in copies), None)
                 if pair is None or id(event) in told or _is_made_elsewhere(program, scope, pair, event):
                     continue
                 told.add(id(event))
-                copied_in, call = copies[_last(pair[0]), _last(pair[1])]
+                copied_in, call = copies[_last_name(pair[0]), _last_name(pair[1])]
                 yield hit_in(
                     where,
                     event.place,
@@ -51,13 +51,13 @@ def same_object(program: Program) -> Iterator[Hit]:
 
 
 @once
-def _copies(program: Program) -> dict[tuple[str, str], tuple[Scope, Call]]:
+def _copied_weights(program: Program) -> dict[tuple[str, str], tuple[Scope, Call]]:
     """Return the names between which weights are copied, target first, and the calls."""
     found: dict[tuple[str, str], tuple[Scope, Call]] = {}
     for module in program.modules:
         for scope in module.summary.scopes:
-            for target, source, call in (*_set(scope), *_assigned(scope)):
-                names = _last(target), _last(source)
+            for target, source, call in (*_set(scope), *_assigned_in_loop(scope)):
+                names = _last_name(target), _last_name(source)
                 if names[0] and names[1] and names[0] != names[1]:
                     found.setdefault(names, (scope, call))
     for (first, second), (scope, call) in list(found.items()):
@@ -67,7 +67,7 @@ def _copies(program: Program) -> dict[tuple[str, str], tuple[Scope, Call]]:
         for site in flow_of(program).callers(scope):
             offset = int(any(target.receiver is not None for target in site.targets))
             given = [site.call.argument(params.index(name) - offset, name) for name in (first, second)]
-            names = _last(given[0]), _last(given[1])
+            names = _last_name(given[0]), _last_name(given[1])
             if names[0] and names[1] and names[0] != names[1]:
                 found.setdefault(names, (scope, call))
     return found
@@ -92,7 +92,7 @@ def _set(scope: Scope) -> Iterator[tuple[Expr, Expr, Call]]:
             yield call.receiver, next(iter(sources.values())), call
 
 
-def _assigned(scope: Scope) -> Iterator[tuple[Expr, Expr, Call]]:
+def _assigned_in_loop(scope: Scope) -> Iterator[tuple[Expr, Expr, Call]]:
     """Yield the target, the source and the call of each copy by `assign` in a loop.
 
     Example: `for a, b in zip(x.weights, y.weights): a.assign(b)`.
@@ -123,20 +123,20 @@ def _assigned(scope: Scope) -> Iterator[tuple[Expr, Expr, Call]]:
         if len(sides) != 2:
             continue
         for call in scope.calls_of("assign"):
-            number = next((at for at, item in enumerate(items) if _is(call.receiver, item)), None)
+            number = next((at for at, item in enumerate(items) if _is_same_name(call.receiver, item)), None)
             if number is not None:
                 yield sides[number], sides[1 - number], call
 
 
-def _is(expr: Expr | None, name: Expr) -> bool:
+def _is_same_name(expr: Expr | None, name: Expr) -> bool:
     return isinstance(name, Name) and is_name(expr, name.name)
 
 
-def _last(expr: Expr | None) -> str:
+def _last_name(expr: Expr | None) -> str:
     return (dotted(expr) or "").rpartition(".")[2]
 
 
-def _aliases(program: Program, scope: Scope) -> Iterator[_Alias]:
+def _alias_pairs(program: Program, scope: Scope) -> Iterator[_Alias]:
     """Yield pairs of expressions that a scope gives one object."""
     held: dict[str, Expr] = {}
     for event in scope.events_of("assign"):
@@ -197,12 +197,12 @@ def _given_twice(program: Program, scope: Scope) -> Iterator[_Alias]:
             other = given.setdefault(text(value), name)
             if other != name:
                 place = place_of(value, site.scope)
-                event = next((item for item in site.scope.events() if _holds(item, site.call)), None)
+                event = next((item for item in site.scope.events() if _contains_call(item, site.call)), None)
                 if event is not None and place is not None:
                     yield kept[other][0], kept[name][0], site.scope, event
 
 
-def _holds(event: Event, call: Call) -> bool:
+def _contains_call(event: Event, call: Call) -> bool:
     return event.value is not None and any(part is call for part in walk(event.value))
 
 
@@ -216,7 +216,9 @@ def _is_made_elsewhere(program: Program, scope: Scope, pair: tuple[Expr, Expr], 
             given = [
                 event
                 for where, event, target in scope.module.stores()
-                if target.attribute == _last(expr) and event is not made and program.owner(where) is owner
+                if target.attribute == _last_name(expr)
+                and event is not made
+                and program.owner(where) is owner
             ]
         if expr is pair[0] and any(not is_none(event.value) for event in given):
             others = [event for event in given if not isinstance(event.value, (Name, Attribute))]

@@ -46,7 +46,7 @@ _KEEPS = frozenset(
 _RUNS_ONCE = frozenset({"body", "with", "try"})
 
 
-class _Key(NamedTuple):
+class _ModelKey(NamedTuple):
     """The model or layer behind a name.
 
     Its scope is the one that binds the name; the calls are those by which that scope was entered.
@@ -57,7 +57,7 @@ class _Key(NamedTuple):
     calls: tuple[int, ...] = ()
 
 
-class _Act(NamedTuple):
+class _ModelAct(NamedTuple):
     """One act on a model in a run.
 
     Attributes:
@@ -70,7 +70,7 @@ class _Act(NamedTuple):
     """
 
     kind: str
-    keys: tuple[_Key, ...]
+    keys: tuple[_ModelKey, ...]
     way: tuple[tuple[Scope, int], ...]
     place: Place
     shown: str
@@ -93,8 +93,8 @@ def trainable_since(program: Program) -> Iterator[Hit]:
     The step that was compiled keeps what it had.
     """
     told: set[tuple[int, Place]] = set()
-    for scope in _drivers(program):
-        acts = _acts(program, scope)
+    for scope in _changing_scopes(program):
+        acts = _acts_in_order(program, scope)
         if acts is None:
             continue
         for number, later in enumerate(acts):
@@ -114,8 +114,8 @@ def trainable_since(program: Program) -> Iterator[Hit]:
                 {
                     "name": switch.shown,
                     "model": later.shown,
-                    "first": _line(first, switch),
-                    "line": _line(later, switch),
+                    "first": _line_in_words(first, switch),
+                    "line": _line_in_words(later, switch),
                 },
                 needs=(*first.way, *later.way),
                 related=(
@@ -125,17 +125,17 @@ def trainable_since(program: Program) -> Iterator[Hit]:
             )
 
 
-def _line(act: _Act, beside: _Act) -> str:
+def _line_in_words(act: _ModelAct, beside: _ModelAct) -> str:
     file = "" if act.scope.module is beside.scope.module else f" of {os.path.basename(act.scope.module.path)}"
     return f"line {act.place.line}{file}"
 
 
-def _set_since_fit(acts: list[_Act], later: _Act) -> tuple[_Act, _Act] | None:
+def _set_since_fit(acts: list[_ModelAct], later: _ModelAct) -> tuple[_ModelAct, _ModelAct] | None:
     """Return the change of `trainable` between two fits of a model, and the first fit.
 
     The later fit is given. Return None where there is no such change, or a compile after it.
     """
-    switches: list[_Act] = []
+    switches: list[_ModelAct] = []
     for number in range(len(acts) - 1, -1, -1):
         act = acts[number]
         if act.kind == "compile" or (act.kind == "hand" and set(act.keys) & set(later.keys[:1])):
@@ -151,7 +151,7 @@ def _set_since_fit(acts: list[_Act], later: _Act) -> tuple[_Act, _Act] | None:
     return None
 
 
-def _is_passed(first: _Act, later: _Act) -> bool:
+def _is_passed(first: _ModelAct, later: _ModelAct) -> bool:
     """Tell whether the run always reaches one act before it reaches a later one."""
     common = 0
     for (scope, block), (other, later_block) in zip(first.way, later.way, strict=False):
@@ -168,7 +168,7 @@ def _is_passed(first: _Act, later: _Act) -> bool:
     )
 
 
-def _drivers(program: Program) -> Iterator[Scope]:
+def _changing_scopes(program: Program) -> Iterator[Scope]:
     """Yield the scopes that change `trainable` and their callers, callers first."""
     touched = {id(scope): scope for scope in _scopes_with_switches(program)}
     pending = list(touched.values())
@@ -194,7 +194,7 @@ def _scopes_with_switches(program: Program) -> list[Scope]:
 
 
 @once
-def _touching(program: Program) -> frozenset[int]:
+def _scopes_touching_models(program: Program) -> frozenset[int]:
     """Return the ids of scopes that compile, train or change `trainable`.
 
     Their direct and indirect callers are among them.
@@ -216,24 +216,28 @@ def _touching(program: Program) -> frozenset[int]:
 
 
 @once
-def _acts(program: Program, scope: Scope, depth: int = _DEPTH) -> list[_Act] | None:
+def _acts_in_order(program: Program, scope: Scope, depth: int = _DEPTH) -> list[_ModelAct] | None:
     """Return in order what a scope and the functions it calls do to models.
 
     Return None where there is too much to tell.
     """
-    if id(scope) not in _touching(program):
+    if id(scope) not in _scopes_touching_models(program):
         return []
-    found: list[tuple[tuple[int, int], list[_Act]]] = []
+    found: list[tuple[tuple[int, int], list[_ModelAct]]] = []
     for event in scope.events_of("assign"):
         if any(isinstance(item, Attribute) and item.attribute == "train_function" for item in event.targets):
-            found.append((event.place.start, [_Act("compile", (), ((scope, event.block),), event.place, "")]))
+            found.append(
+                (event.place.start, [_ModelAct("compile", (), ((scope, event.block),), event.place, "")])
+            )
         switched = _switched_model(event, scope)
         if switched is None:
             continue
         name, block = switched
-        key = _key(program, scope, name)
+        key = _key_of_name(program, scope, name)
         acts = (
-            [_Act("set", (key,), ((scope, block),), event.place, name, constant(event.value))] if key else []
+            [_ModelAct("set", (key,), ((scope, block),), event.place, name, constant(event.value))]
+            if key
+            else []
         )
         found.append((event.place.start, acts))
     for call in scope.calls:
@@ -247,7 +251,7 @@ def _acts(program: Program, scope: Scope, depth: int = _DEPTH) -> list[_Act] | N
     return acts if len(acts) <= _MOST_ACTS else None
 
 
-def _that_matter(scope: Scope, acts: list[_Act]) -> list[_Act]:
+def _that_matter(scope: Scope, acts: list[_ModelAct]) -> list[_ModelAct]:
     """Return the acts without those that pass on objects that are not trained models."""
     if all(act.kind == "hand" for act in acts):
         return []
@@ -262,18 +266,18 @@ def _that_matter(scope: Scope, acts: list[_Act]) -> list[_Act]:
     ]
 
 
-def _acts_of_call(program: Program, scope: Scope, call: Call, depth: int) -> list[_Act] | None:
+def _acts_of_call(program: Program, scope: Scope, call: Call, depth: int) -> list[_ModelAct] | None:
     sites = flow_of(program).of_calls(scope, (call.number,))
     targets = list({id(target.scope): target for site in sites for target in site.targets}.values())
     here = ((scope, call.block),)
     shown = dotted(call.receiver)
     if not targets:
         if call.method in _COMPILES:
-            return [_Act("compile", (), here, call.name_place, shown or "")]
+            return [_ModelAct("compile", (), here, call.name_place, shown or "")]
         if shown is not None and any(site.name in FITS for site in sites):
-            key = _key(program, scope, shown)
-            keys = (key, *_parts(program, scope, shown)) if key is not None else ()
-            return [_Act("fit", keys, here, call.name_place, shown)] if keys else []
+            key = _key_of_name(program, scope, shown)
+            keys = (key, *_parts_of_model(program, scope, shown)) if key is not None else ()
+            return [_ModelAct("fit", keys, here, call.name_place, shown)] if keys else []
         if isinstance(call.func, Name) and call.func.name in _KEEPS:
             return []
         given = {
@@ -282,46 +286,46 @@ def _acts_of_call(program: Program, scope: Scope, call: Call, depth: int) -> lis
             for part in walk(value)
             if isinstance(part, (Name, Attribute))
             and (name := dotted(part)) is not None
-            and (key := _key(program, scope, name)) is not None
+            and (key := _key_of_name(program, scope, name)) is not None
         }
-        return [_Act("hand", tuple(given), here, call.name_place, "")] if given else []
-    inner = [_acts(program, target.scope, depth - 1) if depth > 0 else None for target in targets]
+        return [_ModelAct("hand", tuple(given), here, call.name_place, "")] if given else []
+    inner = [_acts_in_order(program, target.scope, depth - 1) if depth > 0 else None for target in targets]
     if None in inner:
-        return [_Act("compile", (), here, call.name_place, "")]
+        return [_ModelAct("compile", (), here, call.name_place, "")]
     some = [acts for acts in inner if acts]
     if not some:
         return []
     if len(targets) > 1 or call.opaque:
-        return [_Act("compile", (), here, call.name_place, "")]
+        return [_ModelAct("compile", (), here, call.name_place, "")]
     seen = [_effect_of_function(program, scope, call, targets[0], act) for act in some[0]]
     return [act for act in seen if act is not None]
 
 
 def _effect_of_function(
-    program: Program, scope: Scope, call: Call, target: Function, act: _Act
-) -> _Act | None:
+    program: Program, scope: Scope, call: Call, target: Function, act: _ModelAct
+) -> _ModelAct | None:
     """Return an act of a called function in the names of its caller.
 
     Return None where the caller has no name for the model.
     """
-    keys: dict[_Key, None] = {}
+    keys: dict[_ModelKey, None] = {}
     for number, key in enumerate(act.keys):
         name = _name_for_caller(scope, call, target, key)
         if name is None:
-            keys[_Key(key.scope, key.name, (call.number, *key.calls))] = None
+            keys[_ModelKey(key.scope, key.name, (call.number, *key.calls))] = None
             continue
-        outer = _key(program, scope, name)
+        outer = _key_of_name(program, scope, name)
         if outer is None:
             if number == 0:
                 return None
             continue
         keys[outer] = None
         if act.kind == "fit" and number == 0:
-            keys.update(dict.fromkeys(_parts(program, scope, name)))
+            keys.update(dict.fromkeys(_parts_of_model(program, scope, name)))
     return act._replace(keys=tuple(keys), way=((scope, call.block), *act.way))
 
 
-def _name_for_caller(scope: Scope, call: Call, target: Function, key: _Key) -> str | None:
+def _name_for_caller(scope: Scope, call: Call, target: Function, key: _ModelKey) -> str | None:
     """Return the caller's name for an object of a called function.
 
     Return None for an object of the function itself or of a module, and empty text for one without a name.
@@ -344,7 +348,7 @@ def _name_for_caller(scope: Scope, call: Call, target: Function, key: _Key) -> s
     return f"{shown}{dot}{rest}" if shown is not None else ""
 
 
-def _key(program: Program, scope: Scope, name: str) -> _Key | None:
+def _key_of_name(program: Program, scope: Scope, name: str) -> _ModelKey | None:
     """Return the key of a dotted name that is bound once, or None."""
     root, _, attribute = name.partition(".")
     if not root:
@@ -357,9 +361,9 @@ def _key(program: Program, scope: Scope, name: str) -> _Key | None:
     given = any(item.name == root for item in here.params)
     if len(here.binding(root)) != int(not given):
         return None
-    if attribute and len(_stores(program, here, root, attribute)) > 1:
+    if attribute and len(_attribute_stores(program, here, root, attribute)) > 1:
         return None
-    return _Key(id(here), name)
+    return _ModelKey(id(here), name)
 
 
 def _switched_model(event: Event, scope: Scope) -> tuple[str, int] | None:
@@ -421,11 +425,11 @@ def _without_layers(expr: Expr) -> Expr:
 
 
 @once
-def _parts(program: Program, scope: Scope, model: str) -> tuple[_Key, ...]:
+def _parts_of_model(program: Program, scope: Scope, model: str) -> tuple[_ModelKey, ...]:
     """Return the keys of all models and layers that a model is made from."""
     pending = [(scope, model)]
     seen: dict[tuple[int, str], None] = {(id(scope), model): None}
-    found: dict[_Key, None] = {}
+    found: dict[_ModelKey, None] = {}
     while pending:
         where, name = pending.pop()
         for maker, value in _made_with(program, where, name):
@@ -435,7 +439,7 @@ def _parts(program: Program, scope: Scope, model: str) -> tuple[_Key, ...]:
                     continue
                 seen[id(maker), shown] = None
                 pending.append((maker, shown))
-                key = _key(program, maker, _as_seen_from(scope, maker, shown))
+                key = _key_of_name(program, maker, _as_seen_from(scope, maker, shown))
                 if key is not None:
                     found[key._replace(scope=id(scope)) if _is_of_object(maker, shown) else key] = None
     return tuple(found)
@@ -459,7 +463,7 @@ def _made_with(program: Program, scope: Scope, name: str) -> list[tuple[Scope, E
         return [(scope, event.value) for event in scope.binding(name) if event.value is not None]
     return [
         (method, event.value)
-        for method, event in _stores(program, scope, own, attribute)
+        for method, event in _attribute_stores(program, scope, own, attribute)
         if event.value is not None
     ]
 
@@ -481,14 +485,14 @@ def _returned_beside(program: Program, scope: Scope, name: str, value: Expr) -> 
     inner = dotted(given.items[names.index(name)])
     if inner is None:
         return
-    parts = {key.name for key in _parts(program, made.scope, inner)}
+    parts = {key.name for key in _parts_of_model(program, made.scope, inner)}
     for item, other in zip(target.items, given.items, strict=True):
         if dotted(other) in parts:
             yield item
 
 
 @once
-def _stores(program: Program, scope: Scope, own: str, attribute: str) -> list[tuple[Scope, Event]]:
+def _attribute_stores(program: Program, scope: Scope, own: str, attribute: str) -> list[tuple[Scope, Event]]:
     """Return the statements in a class's methods that assign an attribute of `self`."""
     owner = program.owner(scope)
     if owner is None or not scope.params or scope.params[0].name != own:

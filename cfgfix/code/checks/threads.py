@@ -97,7 +97,7 @@ def _slow_inside(program: Program, scope: Scope, number: int) -> tuple[Call, str
     named = {site.call.number: site.name for site in flow_of(program).within(scope)}
     for call in scope.calls:
         if inside(scope, call.block, number) and (
-            named.get(call.number, "").startswith(_SLOW) or _tokenises(call)
+            named.get(call.number, "").startswith(_SLOW) or _is_tokeniser(call)
         ):
             return call, text(call.func)
     for site in flow_of(program).within(scope):
@@ -108,7 +108,7 @@ def _slow_inside(program: Program, scope: Scope, number: int) -> tuple[Call, str
                 (
                     call
                     for call in target.scope.calls
-                    if _tokenises(call)
+                    if _is_tokeniser(call)
                     or any(
                         found.name.startswith(_SLOW)
                         for found in flow_of(program).within(target.scope)
@@ -122,7 +122,7 @@ def _slow_inside(program: Program, scope: Scope, number: int) -> tuple[Call, str
     return None
 
 
-def _tokenises(call: Call) -> bool:
+def _is_tokeniser(call: Call) -> bool:
     """Tell whether a call's name is that of a tokeniser."""
     shown = text(call.func)
     if call.method in _TOKENISES:
@@ -145,19 +145,19 @@ _POOLS = (
 )
 
 
-class _Entered(TypedDict, total=False):
+class _ThreadEntry(TypedDict, total=False):
     """How a thread comes to a function."""
 
     entry: Entry
     flow: tuple[Step, ...]
 
 
-def _functions_of_pools(program: Program) -> dict[int, list[tuple[str, _Entered]]]:
+def _functions_of_pools(program: Program) -> dict[int, list[tuple[str, _ThreadEntry]]]:
     """Return the functions that several threads run, by the identity of their scopes.
 
     Each comes with its pools in words and the way to it.
     """
-    found: dict[int, list[tuple[str, _Entered]]] = {}
+    found: dict[int, list[tuple[str, _ThreadEntry]]] = {}
     hot = hot_paths(program)
     for reach in hot.reached(PYTHON):
         if reach.root.site is not None and reach.root.site.name != "tensorflow.data.Dataset.from_generator":

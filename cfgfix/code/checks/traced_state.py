@@ -48,7 +48,7 @@ def mutated(program: Program) -> Iterator[Hit]:
                     severity=severity,
                 )
         for event in scope.events():
-            counted = _counted(event)
+            counted = _counted_target(event)
             if counted is None or eager_guard(scope, event.block):
                 continue
             target, shown = counted
@@ -65,7 +65,7 @@ def mutated(program: Program) -> Iterator[Hit]:
                 )
 
 
-def _counted(event: Event) -> tuple[Expr, str] | None:
+def _counted_target(event: Event) -> tuple[Expr, str] | None:
     """Return the target and the text of a statement that adds a number to a value.
 
     Examples: `a += 1` and `a = a + 1`. Return None for any other statement.
@@ -155,7 +155,7 @@ def _tells_of_tracing(scope: Scope, block: int, target: Expr) -> bool:
     )
 
 
-def _initial(program: Program, scope: Scope, target: Expr) -> list[tuple[Expr | None, Scope]]:
+def _initial_values(program: Program, scope: Scope, target: Expr) -> list[tuple[Expr | None, Scope]]:
     """Return the initial values of an attribute or a global, with their scopes.
 
     They stand in `__init__` or at module level.
@@ -185,7 +185,7 @@ def _initial(program: Program, scope: Scope, target: Expr) -> list[tuple[Expr | 
 
 
 def _is_list(program: Program, scope: Scope, target: Expr) -> bool:
-    initial = _initial(program, scope, target)
+    initial = _initial_values(program, scope, target)
     return bool(initial) and all(
         value is not None
         and (
@@ -199,7 +199,7 @@ def _is_list(program: Program, scope: Scope, target: Expr) -> bool:
 def _is_number(program: Program, scope: Scope, target: Expr) -> bool:
     if isinstance(target, Attribute) and _is_made_later(program, scope, target.attribute):
         return False
-    initial = _initial(program, scope, target)
+    initial = _initial_values(program, scope, target)
     return bool(initial) and all(
         value is not None and isinstance(value, Literal) and type(value.value) in (int, float)
         for value, _ in initial
@@ -232,13 +232,13 @@ def captured(program: Program) -> Iterator[Hit]:
                     continue
                 for part in walk(expr):
                     if isinstance(part, Subscript) and sure and reach.passes(event.block, None):
-                        kept = _item(part, own)
+                        kept = _item_path(part, own)
                         if kept is None or (id(owner), kept) in seen:
                             continue
                         changed = _item_changed_in_loop(program, owner, kept)
                         if changed is not None:
                             seen.add((id(owner), kept))
-                            yield _captured(scope, event, reach, part.place, f"{own}{kept}", changed)
+                            yield _captured_hit(scope, event, reach, part.place, f"{own}{kept}", changed)
                         continue
                     if (
                         not isinstance(part, Attribute)
@@ -257,10 +257,10 @@ def captured(program: Program) -> Iterator[Hit]:
                     if where is None:
                         continue
                     seen.add((id(owner), part.attribute))
-                    yield _captured(scope, event, reach, part.place, f"{own}.{part.attribute}", where)
+                    yield _captured_hit(scope, event, reach, part.place, f"{own}.{part.attribute}", where)
 
 
-def _captured(scope: Scope, event: Event, reach: Reach, place: Place, what: str, changed: Step) -> Hit:
+def _captured_hit(scope: Scope, event: Event, reach: Reach, place: Place, what: str, changed: Step) -> Hit:
     return hit_in(
         scope,
         place,
@@ -271,7 +271,7 @@ def _captured(scope: Scope, event: Event, reach: Reach, place: Place, what: str,
     )
 
 
-def _item(expr: Expr, own: str) -> str | None:
+def _item_path(expr: Expr, own: str) -> str | None:
     """Return the path of an item below `self`, as in `self.settings["rate"]`, or None."""
     if not isinstance(expr, Subscript) or not isinstance(expr.index, Literal):
         return None
@@ -291,7 +291,7 @@ def _item_changed_in_loop(program: Program, owner: Scope, kept: str) -> Step | N
         own = method.params[0].name
         for event in method.events():
             if event.kind not in ("assign", "augment") or not any(
-                _item(target, own) == kept for target in event.targets
+                _item_path(target, own) == kept for target in event.targets
             ):
                 continue
             if not (event.kind == "augment" or _is_plain_number(event.value)):
@@ -336,7 +336,7 @@ def _change_after_call(program: Program, owner: Scope, name: str, traced: Scope)
         scope = called.scope
         if in_tests(scope):
             continue
-        receiver = _receiver(called.call.func)
+        receiver = _receiver_of(called.call.func)
         shown = text(receiver)
         for event in scope.events():
             if any(
@@ -393,7 +393,7 @@ def _is_attribute(target: Expr, name: str) -> bool:
     return bool(isinstance(target, Attribute) and target.attribute == name)
 
 
-def _receiver(func: Expr) -> Expr:
+def _receiver_of(func: Expr) -> Expr:
     """Return the object that a call is made on.
 
     It is `model` in `model.infer(x)` and in `model(x)`.

@@ -82,8 +82,8 @@ def numpy_method(program: Program) -> Iterator[Hit]:
                 severity="warning"
                 if handler is not None
                 else None
-                if _direct(reach)
-                and not _conditional(scope, call.block)
+                if _is_compiled_directly(reach)
+                and not _is_conditional(scope, call.block)
                 and (compiled_for_sure(reach) or not may_fit_eagerly(program))
                 else "info",
                 confidence=None if compiled_for_sure(reach) else "medium",
@@ -160,7 +160,7 @@ def array_method(program: Program) -> Iterator[Hit]:
                     else f"{reach.via}; the handler in line {handler} runs in its place",
                 },
                 entry=reach,
-                severity=None if handler is None and not _conditional(scope, call.block) else "warning",
+                severity=None if handler is None and not _is_conditional(scope, call.block) else "warning",
             )
 
 
@@ -281,12 +281,12 @@ def _handler_of(scope: Scope, block: int) -> int | None:
     return None
 
 
-def _conditional(scope: Scope, block: int) -> bool:
+def _is_conditional(scope: Scope, block: int) -> bool:
     """Tell whether a place runs only under a condition."""
     return any(item.kind in ("if", "while") for item in scope.block_chain(block))
 
 
-def _direct(reach: Reach) -> bool:
+def _is_compiled_directly(reach: Reach) -> bool:
     """Tell whether a function is compiled itself, or called by one that is."""
     root = reach.root.site
     return len(reach.path) <= 1 and (root is None or not root.through)
@@ -634,7 +634,7 @@ def array_call(program: Program) -> Iterator[Hit]:
                 flow=tuple(
                     Step(item.scope, item.call.name_place, item.call.block, "calls it") for item in path
                 ),
-                severity="info" if _conditional(here, call.block) else None,
+                severity="info" if _is_conditional(here, call.block) else None,
             )
     yield from _of_inputs(program, seen)
 
@@ -650,7 +650,7 @@ def _of_inputs(program: Program, seen: set[tuple[int, int]]) -> Iterator[Hit]:
             for value in (*site.args, *site.keywords.values())
         ):
             continue
-        if eager_guard(site.scope, site.call.block) or _conditional(site.scope, site.call.block):
+        if eager_guard(site.scope, site.call.block) or _is_conditional(site.scope, site.call.block):
             continue
         seen.add(key)
         yield hit_at(

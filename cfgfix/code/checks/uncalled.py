@@ -26,7 +26,7 @@ def never_called(program: Program) -> Iterator[Hit]:
     for module in program.modules:
         for scope, event, target in module.stores():
             value = event.value
-            name = _setter(program, target, scope)
+            name = _setter_name(program, target, scope)
             if name is None or value is None or not _is_no_function(scope, value, name):
                 continue
             yield hit_in(
@@ -44,7 +44,7 @@ def never_called(program: Program) -> Iterator[Hit]:
                 expr = event.value
                 if not isinstance(expr, (Attribute, Name)):
                     continue
-                name = _setter(program, expr, scope, _CLEARS)
+                name = _setter_name(program, expr, scope, _CLEARS)
                 if name is not None:
                     yield hit_in(
                         scope,
@@ -58,7 +58,9 @@ def never_called(program: Program) -> Iterator[Hit]:
                     )
 
 
-def _setter(program: Program, expr: Expr, scope: Scope, others: frozenset[str] = frozenset()) -> str | None:
+def _setter_name(
+    program: Program, expr: Expr, scope: Scope, others: frozenset[str] = frozenset()
+) -> str | None:
     """Return the full name of the setting function that an expression names, or None."""
     raw = program.static_name(expr, scope)
     if raw is None:

@@ -27,12 +27,12 @@ def results_unpacked_otherwise(program: Program) -> Iterator[Hit]:
                     isinstance(item, Starred) for item in target.items
                 ):
                     continue
-                function = _certain(program, scope, value)
-                parts = _parts(function) if function is not None else None
+                function = _certain_callee(program, scope, value)
+                parts = _returned_parts(function) if function is not None else None
                 if function is None or parts is None:
                     continue
                 made, count, shown = parts
-                problem = _problem(target, made, count)
+                problem = _unpacking_problem(target, made, count)
                 if problem is None:
                     continue
                 yield hit_in(
@@ -44,7 +44,7 @@ def results_unpacked_otherwise(program: Program) -> Iterator[Hit]:
                 )
 
 
-def _problem(target: Collection, made: Event, count: int) -> str | None:
+def _unpacking_problem(target: Collection, made: Event, count: int) -> str | None:
     names = len(target.items)
     if count != names:
         return f"{names} names are given: ValueError"
@@ -57,7 +57,7 @@ def _problem(target: Collection, made: Event, count: int) -> str | None:
     return "only its keys are unpacked, not its values"
 
 
-def _certain(program: Program, scope: Scope, call: Call) -> Scope | None:
+def _certain_callee(program: Program, scope: Scope, call: Call) -> Scope | None:
     """Return the function that a call by a plain name certainly enters, or None."""
     if not isinstance(call.func, Name):
         return None
@@ -76,7 +76,7 @@ def _certain(program: Program, scope: Scope, call: Call) -> Scope | None:
     return function if len(same) == 1 and not outer.binding(function.name) else None
 
 
-def _parts(function: Scope) -> tuple[Event, int, str] | None:
+def _returned_parts(function: Scope) -> tuple[Event, int, str] | None:
     """Return the first `return` of a function, with the number and kind of its parts.
 
     Return None where its returns differ or have no known parts.
@@ -84,14 +84,14 @@ def _parts(function: Scope) -> tuple[Event, int, str] | None:
     returns = function.events_of("return")
     found: tuple[Event, int, str] | None = None
     for event in returns:
-        parts = _of(event.value)
+        parts = _count_and_kind(event.value)
         if parts is None or (found is not None and found[1:] != parts):
             return None
         found = found or (event, *parts)
     return found
 
 
-def _of(value: Expr | None) -> tuple[int, str] | None:
+def _count_and_kind(value: Expr | None) -> tuple[int, str] | None:
     if isinstance(value, Collection) and value.kind == "tuple":
         if any(isinstance(item, Starred) for item in value.items):
             return None

@@ -88,7 +88,7 @@ def unshuffled_training_data(program: Program) -> Iterator[Hit]:
         elif kind(source) == "load":
             # So is in what order data was stored.
             modules.update((id(module), module) for module in program.all_modules(words=_STORES))
-        if any(_speaks(module, word) for module in modules.values() for word in words):
+        if any(_mentions_in_code(module, word) for module in modules.values() for word in words):
             continue
         seen.add(key)
         yield hit_at(site, values={"line": line_beside(site.scope, trained.scope, place)}, related=(trained,))
@@ -145,21 +145,21 @@ def _trains_in(program: Program, scope: Scope, block: int, depth: int = 2) -> bo
         return True
     return any(
         inside(scope, site.call.block, block)
-        and any(_applies(program, target.scope, depth) for target in site.targets)
+        and any(_calls_steps(program, target.scope, depth) for target in site.targets)
         for site in flow_of(program).within(scope)
     )
 
 
-def _applies(program: Program, scope: Scope, depth: int) -> bool:
+def _calls_steps(program: Program, scope: Scope, depth: int) -> bool:
     if any(call.method in _STEPS for call in scope.calls):
         return True
     return depth > 0 and any(
-        _applies(program, target.scope, depth - 1)
+        _calls_steps(program, target.scope, depth - 1)
         for site in flow_of(program).within(scope)
         for target in site.targets
     )
 
 
-def _speaks(module: Module, word: re.Pattern[str]) -> bool:
+def _mentions_in_code(module: Module, word: re.Pattern[str]) -> bool:
     """Tell whether a file's code, without comments, matches a pattern."""
     return any(word.search(line.partition("#")[0]) for line in module.source_lines())

@@ -38,7 +38,7 @@ _Key = tuple[int, str]
 """The number of the scope that has a list, and its name there."""
 
 
-class _List(NamedTuple):
+class _FileList(NamedTuple):
     """A list of files under one name."""
 
     scope: Scope
@@ -52,14 +52,14 @@ class _List(NamedTuple):
 def unsorted_file_lists(program: Program) -> Iterator[Hit]:
     """Find lists of files that are matched by position and not sorted."""
     for module in program.modules:
-        lists = _lists(program, module)
+        lists = _file_lists(program, module)
         if len(lists) < 2:
             continue
         told: set[_Key] = set()
         for scope in module.summary.scopes:
             if shows_pictures(scope):
                 continue
-            for keys, place, block, how in _pairings(program, scope, lists):
+            for keys, place, block, how in _pairings_by_position(program, scope, lists):
                 found = [lists[key] for key in keys]
                 if len({item.shown for item in found}) != len(found):
                     continue
@@ -87,23 +87,23 @@ def unsorted_file_lists(program: Program) -> Iterator[Hit]:
                     break
 
 
-def _lists(program: Program, module: Module) -> dict[_Key, _List]:
+def _file_lists(program: Program, module: Module) -> dict[_Key, _FileList]:
     """Return the lists of files that a module assigns once and never changes."""
-    found: dict[_Key, _List] = {}
+    found: dict[_Key, _FileList] = {}
     bound: dict[_Key, int] = {}
     changed: set[str] = set()
     for scope in module.summary.scopes:
         for event in scope.events():
             for target in event.targets:
-                key = _key(program, scope, target)
+                key = _list_key(program, scope, target)
                 if key is None:
                     continue
                 bound[key] = bound.get(key, 0) + 1
-                listed = _listed(program, scope, event.value) if event.kind == "assign" else None
+                listed = _listing_call(program, scope, event.value) if event.kind == "assign" else None
                 if listed is not None and event.value is not None:
                     call, is_sorted = listed
                     place = place_of(event.value, scope) or event.place
-                    found[key] = _List(scope, event, place, text(target), text(call), is_sorted)
+                    found[key] = _FileList(scope, event, place, text(target), text(call), is_sorted)
         for call in scope.calls:
             name = (dotted(call.func) or "").rpartition(".")[2]
             if name in ("sort", "append", "extend", "remove", "pop", "insert", "reverse"):
@@ -113,22 +113,22 @@ def _lists(program: Program, module: Module) -> dict[_Key, _List]:
     return {key: item for key, item in found.items() if bound[key] == 1 and item.name not in changed}
 
 
-def _listed(program: Program, scope: Scope, expr: Expr | None) -> tuple[Call, bool] | None:
+def _listing_call(program: Program, scope: Scope, expr: Expr | None) -> tuple[Call, bool] | None:
     """Return the call that lists files and whether the result is sorted, or None."""
     if isinstance(expr, Comprehension):
         if len(expr.generators) != 1 or expr.kind != "list":
             return None
-        return _listed(program, scope, expr.generators[0][1])
+        return _listing_call(program, scope, expr.generators[0][1])
     if not isinstance(expr, Call):
         return None
     if isinstance(expr.func, Name) and expr.func.name in _KEEPING and expr.args:
-        inner = _listed(program, scope, expr.args[0])
+        inner = _listing_call(program, scope, expr.args[0])
         return (inner[0], inner[1] or expr.func.name == "sorted") if inner is not None else None
     name = program.static_name(expr.func, scope)
     return (expr, False) if name in _LISTING and expr.args else None
 
 
-def _key(program: Program, scope: Scope, expr: Expr) -> _Key | None:
+def _list_key(program: Program, scope: Scope, expr: Expr) -> _Key | None:
     """Return the key of the list behind a name or an attribute of `self`, or None."""
     if isinstance(expr, Name):
         here: Scope | None = scope
@@ -149,7 +149,7 @@ def _key(program: Program, scope: Scope, expr: Expr) -> _Key | None:
 _Pairing = tuple[list[_Key], Place, int, str]
 
 
-def _pairings(program: Program, scope: Scope, lists: dict[_Key, _List]) -> Iterator[_Pairing]:
+def _pairings_by_position(program: Program, scope: Scope, lists: dict[_Key, _FileList]) -> Iterator[_Pairing]:
     """Yield the lists that a scope matches by position, with the place and the way."""
     at_index: dict[str, dict[_Key, tuple[Place, int]]] = {}
     for event in scope.events():
@@ -157,11 +157,11 @@ def _pairings(program: Program, scope: Scope, lists: dict[_Key, _List]) -> Itera
             for part in walk(top) if top is not None else ():
                 if isinstance(part, Call):
                     given, how = _given_together(program, scope, part)
-                    keys = [key for item in given if (key := _key(program, scope, item)) in lists]
+                    keys = [key for item in given if (key := _list_key(program, scope, item)) in lists]
                     if len(keys) > 1 and len(keys) == len(given):
                         yield keys, part.place, part.block, how
                 elif isinstance(part, Subscript) and not isinstance(part.index, Slice):
-                    key = _key(program, scope, part.base)
+                    key = _list_key(program, scope, part.base)
                     if key in lists and any(isinstance(item, Name) for item in walk(part.index)):
                         at_index.setdefault(text(part.index), {}).setdefault(key, (part.place, event.block))
     for index, found in at_index.items():

@@ -91,7 +91,7 @@ def thrown_away(program: Program) -> Iterator[Hit]:
             continue
         if scope.module.path.endswith(".ipynb") or written_for_one(program, scope):
             continue
-        event = _statement(site)
+        event = _statement_of_call(site)
         if event is None or site.call.keyword("name") is not None:
             continue
         kept = _kept_after(scope, site, event)
@@ -105,7 +105,7 @@ def thrown_away(program: Program) -> Iterator[Hit]:
         )
 
 
-def _statement(site: Site) -> Event | None:
+def _statement_of_call(site: Site) -> Event | None:
     for event in site.scope.events():
         if event.kind == "expr" and event.value is site.call:
             return event

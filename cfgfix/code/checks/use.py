@@ -44,7 +44,7 @@ from cfgfix.code.model.values import Constant, Dataset, Made, Site, alternatives
 from cfgfix.rules.hit import Hit
 
 
-def _sites(program: Program, scope: Scope) -> dict[int, Site]:
+def _sites_by_call(program: Program, scope: Scope) -> dict[int, Site]:
     """Return the call sites of a scope by the number of their call.
 
     A site of a dataset's method wins over one that is not known.
@@ -56,14 +56,14 @@ def _sites(program: Program, scope: Scope) -> dict[int, Site]:
     return found
 
 
-def _transforming(program: Program) -> Iterable[Scope]:
+def _scopes_of_datasets(program: Program) -> Iterable[Scope]:
     """Return the scopes that call methods of datasets, in order of the first call."""
     return {id(site.scope): site.scope for site in flow_of(program).under(f"{DATASET}.")}.values()
 
 
 def unused_transformation(program: Program) -> Iterator[Hit]:
     """Find transformations whose result is thrown away."""
-    for scope in _transforming(program):
+    for scope in _scopes_of_datasets(program):
         if scope.kind == "lambda":
             continue
         sites: dict[int, Site] | None = None
@@ -74,7 +74,7 @@ def unused_transformation(program: Program) -> Iterator[Hit]:
             if call.method not in TRANSFORMATIONS:
                 continue
             if sites is None:
-                sites = _sites(program, scope)
+                sites = _sites_by_call(program, scope)
             site = sites.get(call.number)
             if site is None or not method_of(site) or not _only_dataset(site):
                 continue
@@ -155,7 +155,7 @@ def options_copy(program: Program) -> Iterator[Hit]:
                 base = base.base
             if not isinstance(base, Call) or base.method != "options":
                 continue
-            site = _sites(program, scope).get(base.number)
+            site = _sites_by_call(program, scope).get(base.number)
             if site is not None and method_of(site) == "options":
                 yield hit_at(site, values={}, **_with_options(event, target, site))
 
@@ -220,7 +220,9 @@ def next_iter(program: Program) -> Iterator[Hit]:
         if _is_kept_once(site.scope, site.call, loop) or few_turns(program, site.scope, loop, 1):
             continue
         dataset = first_dataset(value.site.args[0])
-        shuffled = dataset is not None and any(_shuffles(step) for step in (dataset, *upstream(dataset)))
+        shuffled = dataset is not None and any(
+            _reshuffles_each_time(step) for step in (dataset, *upstream(dataset))
+        )
         yield hit_at(
             site,
             whole=True,
@@ -234,7 +236,7 @@ def next_iter(program: Program) -> Iterator[Hit]:
         )
 
 
-def _shuffles(step: Dataset) -> bool:
+def _reshuffles_each_time(step: Dataset) -> bool:
     """Tell whether a step gives a new order each time.
 
     `list_files` does without `shuffle=False`.
@@ -390,14 +392,14 @@ def counted_by_reading(program: Program) -> Iterator[Hit]:
         if len(site.call.args) == 1 and isinstance(site.call.args[0], Call):
             inner = site.call.args[0]
             if isinstance(inner.func, Name) and inner.func.name == "list" and len(inner.args) == 1:
-                dataset = _value(program, site.scope, inner.args[0])
+                dataset = _dataset_value(program, site.scope, inner.args[0])
                 if dataset is not None:
                     yield _count(program, site, dataset, inner.args[0])
     for site in flow_of(program).named("builtins.sum"):
         if len(site.call.args) == 1 and isinstance(site.call.args[0], Comprehension):
             parts = site.call.args[0].parts
             if len(parts) == 2 and isinstance(parts[1], Literal) and parts[1].value == 1:
-                dataset = _value(program, site.scope, parts[0])
+                dataset = _dataset_value(program, site.scope, parts[0])
                 if dataset is not None:
                     yield _count(program, site, dataset, parts[0])
 
@@ -463,7 +465,7 @@ def _has_cardinality(program: Program) -> bool:
     return mask & api(program).wanted == api(program).wanted
 
 
-def _value(program: Program, scope: Scope, expr: Expr) -> Dataset | None:
+def _dataset_value(program: Program, scope: Scope, expr: Expr) -> Dataset | None:
     if not isinstance(expr, Name):
         return None
     env = flow_of(program).env_of(scope)
@@ -502,7 +504,7 @@ def _is_guarded(site: Site) -> bool:
 def ignored_arguments(program: Program) -> Iterator[Hit]:
     """Find `batch_size` and `shuffle` given with a dataset: both are for arrays."""
     for name in ("fit", "evaluate", "predict"):
-        for site in _keras(program, name):
+        for site in _model_sites(program, name):
             dataset = first_dataset(site.argument(0, "x"))
             if dataset is None:
                 continue
@@ -524,7 +526,7 @@ def ignored_arguments(program: Program) -> Iterator[Hit]:
                 severity="warning"
                 if keyword == "shuffle" and is_true(site.call.keyword("shuffle")) and _in_one_order(dataset)
                 else None,
-                values={"method": name, "argument": keyword, "missing": _missing(keyword, dataset)},
+                values={"method": name, "argument": keyword, "missing": _missing_in_words(keyword, dataset)},
                 rewrites=()
                 if kept
                 else (Rewrite("drop-keyword", site.scope, site.call.place, name=keyword),),
@@ -545,7 +547,7 @@ def _in_one_order(dataset: Dataset) -> bool:
     return all(kind(step) in _ORDERED for step in steps) and any(kind(step) in _SOURCES for step in steps)
 
 
-def _missing(keyword: str, dataset: Dataset) -> str:
+def _missing_in_words(keyword: str, dataset: Dataset) -> str:
     """Return the words for what a dataset lacks where an argument is ignored."""
     if keyword == "shuffle" and _in_one_order(dataset):
         return "nothing shuffles this one, so every epoch sees the same order"
@@ -593,6 +595,6 @@ _SINGLE = frozenset(
 """Steps that leave each element as large as it is."""
 
 
-def _keras(program: Program, method: str) -> Iterator[Site]:
+def _model_sites(program: Program, method: str) -> Iterator[Site]:
     for name in ("keras.Model", "keras.Sequential"):
         yield from flow_of(program).named(f"{name}.{method}")

@@ -124,12 +124,12 @@ def _iterator_made_by(program: Program, scope: Scope, event: Event, value: Expr,
     if not isinstance(value, Call):
         return None
     if isinstance(value.func, Name) and value.func.name in _ITERATORS and value.func.name not in scope.names:
-        if _lasts(program, scope, value):
+        if _may_last_forever(program, scope, value):
             return None
         return scope, event.place, event.block, shown
     full = program.static_name(value.func, scope) or ""
     if full in ("csv.reader", "csv.DictReader", "itertools.chain", "itertools.islice", "itertools.product"):
-        return None if _lasts(program, scope, value) else (scope, event.place, event.block, shown)
+        return None if _may_last_forever(program, scope, value) else (scope, event.place, event.block, shown)
     sites = flow_of(program).of_calls(scope, (value.number,))
     targets = {id(target.scope): target.scope for site in sites for target in site.targets}
     if not sites or len(targets) != 1 or any(site.open or site.name for site in sites):
@@ -140,7 +140,7 @@ def _iterator_made_by(program: Program, scope: Scope, event: Event, value: Expr,
     return scope, event.place, event.block, shown
 
 
-def _lasts(program: Program, scope: Scope, call: Call) -> bool:
+def _may_last_forever(program: Program, scope: Scope, call: Call) -> bool:
     """Tell whether an iterator is made from one that may have no end."""
     for given in call.args:
         if isinstance(given, Lambda):
@@ -176,7 +176,7 @@ def _second_round(program: Program, dataset: Dataset) -> Step | None:
         if found is not None:
             scope, block = found
             around = scope.loops(scope.blocks[block].parent) if block >= 0 else []
-            if around and not _leaves(scope, block):
+            if around and not _is_left_early(scope, block):
                 event = next(
                     (item for item in scope.events() if any(number == block for number, _ in item.bodies)),
                     None,
@@ -199,7 +199,7 @@ def _second_round(program: Program, dataset: Dataset) -> Step | None:
     return None
 
 
-def _leaves(scope: Scope, block: int) -> bool:
+def _is_left_early(scope: Scope, block: int) -> bool:
     """Tell whether a loop is left before its end.
 
     A later round then goes on where the first one stopped.

@@ -33,8 +33,8 @@ def _in_function(scope: Scope) -> Iterator[Hit]:
         if not isinstance(total, Binary) or total.operator != "+":
             continue
         for recon, divergence in ((total.left, total.right), (total.right, total.left)):
-            found = _plain(scope, recon, event)
-            other = _plain(scope, divergence, event)
+            found = _plain_expression(scope, recon, event)
+            other = _plain_expression(scope, divergence, event)
             if found is None or other is None or not _is_mean_error(scope, found[0]):
                 continue
             if _is_summed_divergence(scope, other[0]):
@@ -50,7 +50,7 @@ def _in_function(scope: Scope) -> Iterator[Hit]:
                 )
 
 
-def _plain(scope: Scope, expr: Expr, before: Event) -> tuple[Expr, Event] | None:
+def _plain_expression(scope: Scope, expr: Expr, before: Event) -> tuple[Expr, Event] | None:
     """Return the expression and the statement behind names that are bound once.
 
     Return None where a name is bound otherwise.

@@ -77,7 +77,7 @@ def untracked_variable(program: Program) -> Iterator[Hit]:
     if not keras_three(program):
         return
     parts = Parts(program)
-    uses: _Uses | None = None
+    uses: _AttributeUses | None = None
     seen: set[tuple[int, int]] = set()
     for site in flow_of(program).named(_VARIABLE):
         scope, call = site.scope, site.call
@@ -99,7 +99,7 @@ def untracked_variable(program: Program) -> Iterator[Hit]:
         family = [*program.bases(owner).classes, *parts.below(owner)]
         if any(_says_itself(item) for item in family):
             continue
-        uses = uses or _Uses(program)
+        uses = uses or _AttributeUses(program)
         if not uses.is_used(family, attribute) or uses.is_state(attribute) or uses.is_collected(attribute):
             continue
         refused = refused_by_three(program, scope)
@@ -192,7 +192,7 @@ def _says_itself(owner: Scope) -> bool:
     return False
 
 
-class _Uses:
+class _AttributeUses:
     """The uses of attributes in a program, by the attributes' names."""
 
     def __init__(self, program: Program) -> None:
@@ -226,22 +226,22 @@ class _Uses:
             if name == "watched_variables":
                 self._watched = True
             elif name in _COLLECT or (trains and name == "zip"):
-                self._collected.update(_attributes(given))
+                self._collected.update(_attribute_names(given))
             if isinstance(func, Attribute):
                 if name.startswith(("assign", "scatter_")) and isinstance(func.base, Attribute):
                     self._state.add(func.base.attribute)
-                read.update(_attributes([func.base]))
-            read.update(_attributes(given))
+                read.update(_attribute_names([func.base]))
+            read.update(_attribute_names(given))
         for event in scope.events():
             if event.value is None:
                 continue
-            read.update(_attributes([event.value]))
+            read.update(_attribute_names([event.value]))
             self._collected.update(_attributes_in_lists(event.value))
             if trains and isinstance(event.value, Attribute):
                 self._collected.add(event.value.attribute)
 
 
-def _attributes(parts: Iterable[Expr]) -> Iterator[str]:
+def _attribute_names(parts: Iterable[Expr]) -> Iterator[str]:
     for part in parts:
         for item in walk(part):
             if isinstance(item, Attribute):

@@ -48,8 +48,8 @@ def vectorize(program: Program) -> Iterator[Hit]:
             continue
         function = first.functions[0]
         direct = first is nearest and first.site.scope is dataset.site.scope
-        what = _elementwise(function.scope, program) if direct else None
-        parses = _parses(function.scope, program)
+        what = _elementwise_work(function.scope, program) if direct else None
+        parses = _only_parses(function.scope, program)
         if what is None and not parses:
             continue
         yield hit_at(
@@ -92,7 +92,7 @@ _TAKES_BATCHES = (
 _OF_MAPPINGS = frozenset({"pop", "get", "items", "keys", "values", "set_shape"})
 
 
-def _parses(scope: Scope, program: Program) -> bool:
+def _only_parses(scope: Scope, program: Program) -> bool:
     """Tell whether a function parses one record and does nothing else expensive."""
     flow_of(program).default(scope)
     sites = {site.call.number: site.name for site in flow_of(program).within(scope)}
@@ -220,7 +220,7 @@ _ELEMENTWISE = frozenset(
 )
 
 
-def _elementwise(scope: Scope, program: Program) -> str | None:
+def _elementwise_work(scope: Scope, program: Program) -> str | None:
     """Return what a function does if it works on batches as on elements, or None."""
     flow_of(program).default(scope)
     sites = flow_of(program).within(scope)

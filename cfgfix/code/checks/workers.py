@@ -176,7 +176,7 @@ def cluster_in_code(program: Program) -> Iterator[Hit]:
         for scope, name, value, event, place in environment_of(program, module):
             if name != _CLUSTER or value is None:
                 continue
-            content = _content(scope, value, event)
+            content = _cluster_content(scope, value, event)
             if content is None:
                 continue
             if isinstance(content, str):
@@ -202,7 +202,7 @@ _TEXT = 400
 """Characters of a text that a summary keeps."""
 
 
-def _content(scope: Scope, value: Expr, event: Event) -> Any:
+def _cluster_content(scope: Scope, value: Expr, event: Event) -> Any:
     """Return the data of a `TF_CONFIG`, with unknown parts marked.
 
     Return a text that says why it cannot be read, or None where nothing is known.
@@ -240,12 +240,12 @@ def _dumped_data(scope: Scope, expr: Expr, event: Event) -> Any:
     Return None where it is not known.
     """
     if not isinstance(expr, Name):
-        data = _data(scope, expr, event.block)
+        data = _data_of_expression(scope, expr, event.block)
         return data if isinstance(data, dict) and data else None
     bound = bound_once(scope, expr.name, event.block)
     if bound is None:
         return None
-    data = _data(bound[1], bound[0], event.block)
+    data = _data_of_expression(bound[1], bound[0], event.block)
     if not isinstance(data, dict):
         return None
     for other in scope.events():
@@ -266,23 +266,25 @@ def _dumped_data(scope: Scope, expr: Expr, event: Event) -> Any:
                 return None
             plain = other.kind == "assign" and other.value is not None and len(other.targets) == 1
             inner[keys[-1]] = (
-                _data(scope, other.value, other.block) if plain and other.value is not None else UNKNOWN
+                _data_of_expression(scope, other.value, other.block)
+                if plain and other.value is not None
+                else UNKNOWN
             )
     if any(
         isinstance(call.func, Attribute)
         and call.method in ("update", "setdefault", "pop", "append", "extend")
-        and expr.name in _names(call.func.base)
+        and expr.name in _names_in(call.func.base)
         for call in scope.calls
     ):
         return None
     return data or None
 
 
-def _names(expr: Expr) -> set[str]:
+def _names_in(expr: Expr) -> set[str]:
     return {part.name for part in walk(expr) if isinstance(part, Name)}
 
 
-def _data(scope: Scope, expr: Expr, block: int, depth: int = 6) -> Any:
+def _data_of_expression(scope: Scope, expr: Expr, block: int, depth: int = 6) -> Any:
     """Return the data of an expression, with unknown parts marked."""
     if depth <= 0:
         return UNKNOWN
@@ -296,19 +298,21 @@ def _data(scope: Scope, expr: Expr, block: int, depth: int = 6) -> Any:
             name = constant(key) if key is not None else MISSING
             if name is MISSING:
                 return UNKNOWN
-            found[name] = _data(scope, value, block, depth - 1)
+            found[name] = _data_of_expression(scope, value, block, depth - 1)
         return found
     if isinstance(expr, Collection):
         if any(isinstance(item, Starred) for item in expr.items):
             return UNKNOWN
-        return [_data(scope, item, block, depth - 1) for item in expr.items]
+        return [_data_of_expression(scope, item, block, depth - 1) for item in expr.items]
     if isinstance(expr, Name):
         bound = bound_once(scope, expr.name, block)
-        return _data(bound[1], bound[0], bound[2], depth - 1) if bound is not None else UNKNOWN
+        return _data_of_expression(bound[1], bound[0], bound[2], depth - 1) if bound is not None else UNKNOWN
     if isinstance(expr, Call):
         call = expr
         if is_name(call.func, "dict") and not call.args and all(name for name, _ in call.keywords):
-            return {name: _data(scope, value, block, depth - 1) for name, value in call.keywords}
+            return {
+                name: _data_of_expression(scope, value, block, depth - 1) for name, value in call.keywords
+            }
     return UNKNOWN
 
 
@@ -407,8 +411,8 @@ def _step_of_mean(program: Program, scope: Scope) -> tuple[Scope, Call, Site, bo
         made = [value.name for value in alternatives(applied.receiver) if isinstance(value, Made)]
         if not made or not all(name.startswith("keras.optimizers.") for name in made):
             continue
-        taken = _gradients(scope, call)
-        target = _value(scope, taken.argument(0, "target"), taken) if taken is not None else None
+        taken = _gradient_call(scope, call)
+        target = _value_before_call(scope, taken.argument(0, "target"), taken) if taken is not None else None
         if target is None or not isinstance(target, Call):
             continue
         where, mean = _mean_of(program, scope, target)
@@ -462,12 +466,12 @@ def _last_bound(scope: Scope, name: str, place: Place, block: int) -> Expr | Non
     return last.value if plain and inside(scope, block, around) else None
 
 
-def _gradients(scope: Scope, call: Call) -> Call | None:
+def _gradient_call(scope: Scope, call: Call) -> Call | None:
     """Return the call of `gradient` whose result is applied unchanged, or None.
 
     Example: `zip(gradients, variables)`.
     """
-    pairs = _value(scope, call.argument(0, "grads_and_vars"), call)
+    pairs = _value_before_call(scope, call.argument(0, "grads_and_vars"), call)
     if pairs is None or not isinstance(pairs, Call):
         return None
     inner = pairs
@@ -480,14 +484,14 @@ def _gradients(scope: Scope, call: Call) -> Call | None:
         inner = inner.args[0]
     if not is_name(inner.func, "zip") or len(inner.args) != 2:
         return None
-    given = _value(scope, inner.args[0], call)
+    given = _value_before_call(scope, inner.args[0], call)
     if given is None or not isinstance(given, Call):
         return None
     taken = given
     return taken if taken.method == "gradient" else None
 
 
-def _value(scope: Scope, expr: Expr | None, call: Call) -> Expr | None:
+def _value_before_call(scope: Scope, expr: Expr | None, call: Call) -> Expr | None:
     """Return the value last assigned to a name before a call.
 
     Any other expression is returned unchanged; None for a name of unknown value.
@@ -503,7 +507,7 @@ def _one_for_each_example(program: Program, scope: Scope, mean: Call) -> bool:
     Keras divides a loss that it has reduced itself by the replicas.
     """
     sites = {site.call.number: site for site in flow_of(program).within(scope)}
-    inner = _value(scope, mean.args[0], mean)
+    inner = _value_before_call(scope, mean.args[0], mean)
     if inner is None:
         return False
     if isinstance(inner, Binary):

@@ -64,7 +64,7 @@ class Written(NamedTuple):
     block: int
 
 
-class _Changes(NamedTuple):
+class _ModuleChanges(NamedTuple):
     """What a module changes behind the statements that give values first.
 
     Attributes:
@@ -86,11 +86,11 @@ class _Changes(NamedTuple):
     taken: Mapping[tuple[str, ...], frozenset[str]]
 
 
-_NO_CHANGES = _Changes(Counter(), Counter(), False, frozenset(), frozenset(), frozenset(), {})
+_NO_CHANGES = _ModuleChanges(Counter(), Counter(), False, frozenset(), frozenset(), frozenset(), {})
 
 
 @once
-def _changes_in(program: Program, module: Module) -> _Changes:
+def _changes_in(program: Program, module: Module) -> _ModuleChanges:
     """Return the changes that a module makes to values; each module is read once."""
     attributes: Counter[str] = Counter()
     classes: Counter[str] = Counter()
@@ -103,19 +103,19 @@ def _changes_in(program: Program, module: Module) -> _Changes:
         if scope.kind == "class":
             classes.update(scope.names)
         for event in scope.events():
-            for part in (part for target in event.targets for part in _parts(target)):
+            for part in (part for target in event.targets for part in _target_parts(target)):
                 if isinstance(part, Attribute):
                     attributes[part.attribute] += 1
                 elif isinstance(part, Subscript):
                     key = constant(part.index)
                     if isinstance(key, str):
                         keys.add(key)
-                    elif key is MISSING and (name := _last(part.base)) is not None:
+                    elif key is MISSING and (name := _last_name(part.base)) is not None:
                         mappings.add(name)
         for call in scope.calls:
-            called = _last(call.func)
+            called = _last_name(call.func)
             if called in _CHANGES and isinstance(call.func, Attribute):
-                name = _last(call.func.base)
+                name = _last_name(call.func.base)
                 if name is not None:
                     mappings.add(name)
             elif called in _SETS:
@@ -123,11 +123,11 @@ def _changes_in(program: Program, module: Module) -> _Changes:
             elif called not in _READS:
                 for given, parameter in _handed_to(program, scope, call):
                     if parameter is None:
-                        handed.update(_ways(given))
+                        handed.update(_dotted_ways(given))
                     else:
-                        for way in _ways(given):
+                        for way in _dotted_ways(given):
                             taken[way] = taken.get(way, frozenset()) | {parameter}
-    return _Changes(
+    return _ModuleChanges(
         attributes, classes, by_name, frozenset(mappings), frozenset(keys), frozenset(handed), taken
     )
 
@@ -147,7 +147,7 @@ def _handed_to(program: Program, scope: Scope, call: Call) -> Iterator[tuple[Exp
 
 
 @once
-def _changes(program: Program, name: str) -> _Changes:
+def _changes_in_program(program: Program, name: str) -> _ModuleChanges:
     """Return what the program changes, as far as a name is concerned."""
     words = (name.encode(), *(item.encode() for item in (*_SETS[:2], *_MERGES)))
     found = [_changes_in(program, module) for module in program.all_modules(words=words)]
@@ -155,7 +155,7 @@ def _changes(program: Program, name: str) -> _Changes:
     for item in found:
         for way, parameters in item.taken.items():
             taken[way] = taken.get(way, frozenset()) | parameters
-    return _Changes(
+    return _ModuleChanges(
         Counter({name: sum(item.attributes[name] for item in found)}),
         Counter({name: sum(item.classes[name] for item in found)}),
         any(item.by_name for item in found),
@@ -166,7 +166,7 @@ def _changes(program: Program, name: str) -> _Changes:
     )
 
 
-def _ways(expr: Expr) -> tuple[tuple[str, ...], ...]:
+def _dotted_ways(expr: Expr) -> tuple[tuple[str, ...], ...]:
     """Return the names and keys of a dotted expression, with and without the first."""
     steps: list[str] = []
     while isinstance(expr, (Attribute, Subscript)):
@@ -179,9 +179,9 @@ def _ways(expr: Expr) -> tuple[tuple[str, ...], ...]:
     return (way, way[1:]) if steps else (way,)
 
 
-def _may_be_changed(base: Expr, changes: _Changes) -> bool:
+def _may_be_changed(base: Expr, changes: _ModuleChanges) -> bool:
     """Tell whether a call that may change a mapping, or one around it, is given it."""
-    ways = [way[:end] for way in _ways(base) for end in range(1, len(way) + 1)]
+    ways = [way[:end] for way in _dotted_ways(base) for end in range(1, len(way) + 1)]
     seen: set[tuple[str, ...]] = set()
     while ways:
         way = ways.pop()
@@ -194,13 +194,13 @@ def _may_be_changed(base: Expr, changes: _Changes) -> bool:
     return False
 
 
-def _parts(target: Expr) -> tuple[Expr, ...]:
+def _target_parts(target: Expr) -> tuple[Expr, ...]:
     if isinstance(target, Collection):
-        return tuple(part for item in target.items for part in _parts(item))
-    return _parts(target.value) if isinstance(target, Starred) else (target,)
+        return tuple(part for item in target.items for part in _target_parts(item))
+    return _target_parts(target.value) if isinstance(target, Starred) else (target,)
 
 
-def _last(expr: Expr) -> str | None:
+def _last_name(expr: Expr) -> str | None:
     """Return the last name of a dotted expression, or None."""
     if isinstance(expr, Name):
         return expr.name
@@ -219,7 +219,7 @@ def _is_same(one: Expr, other: Expr) -> bool:
     )
 
 
-class _Reader:
+class _ValueReader:
     """Follows names to where their values are written.
 
     Args:
@@ -232,8 +232,8 @@ class _Reader:
         self.certain = certain
         self._key = ""
 
-    def _changes(self, name: str) -> _Changes:
-        return _changes(self.program, name) if self.certain else _NO_CHANGES
+    def _changes_of_name(self, name: str) -> _ModuleChanges:
+        return _changes_in_program(self.program, name) if self.certain else _NO_CHANGES
 
     def followed(self, expr: Expr, scope: Scope, block: int, left: int) -> Written | None:
         """Return the expression behind names, attributes and entries, or None."""
@@ -243,13 +243,13 @@ class _Reader:
                 return here
             if isinstance(here.expr, Call) and here.expr.method != "get":
                 return here
-            following = self._step(here, left - 1)
+            following = self._step_further(here, left - 1)
             if following is None:
                 return here if isinstance(here.expr, Call) else None
             here = following
         return None
 
-    def _step(self, here: Written, left: int) -> Written | None:
+    def _step_further(self, here: Written, left: int) -> Written | None:
         expr, scope, block = here
         if isinstance(expr, Name):
             return self._of_name(expr.name, scope, block, left)
@@ -257,10 +257,14 @@ class _Reader:
             return self._of_attribute(expr, scope, block, left)
         if isinstance(expr, Subscript):
             key = constant(expr.index)
-            return self._entry(expr.base, key, None, here, left) if isinstance(key, str) else None
+            return self._entry_of_mapping(expr.base, key, None, here, left) if isinstance(key, str) else None
         if isinstance(expr, Call) and isinstance(expr.func, Attribute) and expr.args and not expr.opaque:
             key = constant(expr.args[0])
-            return self._entry(expr.func.base, key, expr, here, left) if isinstance(key, str) else None
+            return (
+                self._entry_of_mapping(expr.func.base, key, expr, here, left)
+                if isinstance(key, str)
+                else None
+            )
         return None
 
     def _of_callers(self, name: str, scope: Scope, left: int) -> Written | None:
@@ -286,8 +290,8 @@ class _Reader:
             made = self.followed(given, caller.scope, caller.call.block, left - 1)
             if made is None or not isinstance(made.expr, (Dictionary, Literal)):
                 return None
-            changes = self._changes(self._key) if isinstance(made.expr, Dictionary) else _NO_CHANGES
-            if _last(given) in changes.mappings or _may_be_changed(given, changes):
+            changes = self._changes_of_name(self._key) if isinstance(made.expr, Dictionary) else _NO_CHANGES
+            if _last_name(given) in changes.mappings or _may_be_changed(given, changes):
                 return None
             if found is not None and not _is_same(made.expr, found.expr):
                 return None
@@ -328,14 +332,14 @@ class _Reader:
         Return None as well where something else assigns it.
         """
         scope = value.module.scope
-        if scope is None or name not in scope.names or self._changes(name).attributes[name]:
+        if scope is None or name not in scope.names or self._changes_of_name(name).attributes[name]:
             return None
         found = bound_once(scope, name, 0)
         return Written(*found) if found is not None and found[2] == 0 else None
 
     def _of_attribute(self, expr: Attribute, scope: Scope, block: int, left: int) -> Written | None:
         name, base = expr.attribute, expr.base
-        changes = self._changes(name)
+        changes = self._changes_of_name(name)
         value = self.program.static_value(base, scope)
         if isinstance(value, ModuleValue):
             return self._in_module(value, name)
@@ -423,10 +427,12 @@ class _Reader:
                         return Written(event.value, init, 0)
         return None
 
-    def _entry(self, base: Expr, key: str, get: Call | None, here: Written, left: int) -> Written | None:
+    def _entry_of_mapping(
+        self, base: Expr, key: str, get: Call | None, here: Written, left: int
+    ) -> Written | None:
         """Return the value of a key in a literal mapping that nothing changes, or None."""
-        changes = self._changes(key)
-        if left <= 0 or key in changes.keys or _last(base) in changes.mappings:
+        changes = self._changes_of_name(key)
+        if left <= 0 or key in changes.keys or _last_name(base) in changes.mappings:
             return None
         if _may_be_changed(base, changes):
             return None
@@ -477,7 +483,7 @@ def written_at(program: Program, expr: Expr, scope: Scope, block: int) -> Writte
 
     Return None where it may have another value, or nothing is known.
     """
-    return _Reader(program, certain=True).followed(expr, scope, block, MAX_STEPS)
+    return _ValueReader(program, certain=True).followed(expr, scope, block, MAX_STEPS)
 
 
 def written_constant(
@@ -496,7 +502,7 @@ def written_constant(
     """
     if not isinstance(expr, (Name, Attribute, Subscript, Call)):
         return None
-    found = _Reader(program, certain=certain).followed(expr, scope, block, MAX_STEPS)
+    found = _ValueReader(program, certain=certain).followed(expr, scope, block, MAX_STEPS)
     if found is None or not isinstance(found.expr, Literal) or found.expr.value in (None, ""):
         return None
     return found.expr

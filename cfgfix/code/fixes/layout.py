@@ -70,7 +70,7 @@ def _link(scope: Scope, call: Call, offsets: Offsets) -> tuple[int, int, int]:
     return start, start + len(found[1]), offsets.span(call.place)[1]
 
 
-def _called(scope: Scope, place: Place) -> Call:
+def _call_at(scope: Scope, place: Place) -> Call:
     call = next((item for item in scope.calls if item.place == place), None)
     if call is None:
         raise CannotRewriteError("there is no call at this place")
@@ -79,7 +79,7 @@ def _called(scope: Scope, place: Place) -> Call:
 
 def _append(rewrite: Rewrite, offsets: Offsets) -> ReplaceText:
     """Return the change that appends a method call to a chain, in the chain's layout."""
-    call = _called(rewrite.scope, rewrite.place)
+    call = _call_at(rewrite.scope, rewrite.place)
     end = offsets.span(call.place)[1]
     separator = ""
     if isinstance(call.func, Attribute):
@@ -95,9 +95,9 @@ def _move_link(rewrite: Rewrite, offsets: Offsets) -> tuple[ReplaceText, ...]:
     """
     assert rewrite.target is not None
     scope = rewrite.scope
-    moved = _called(scope, rewrite.place)
+    moved = _call_at(scope, rewrite.place)
     start, dot, end = _link(scope, moved, offsets)
-    goal_start, goal_dot, goal_end = _link(scope, _called(scope, rewrite.target), offsets)
+    goal_start, goal_dot, goal_end = _link(scope, _call_at(scope, rewrite.target), offsets)
     before, own, link = offsets.text[goal_start:goal_dot], offsets.text[start:dot], offsets.text[dot:end]
     if "\n" not in own:
         own = before

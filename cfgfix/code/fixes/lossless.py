@@ -41,11 +41,11 @@ def same_outside(before: str, after: str, gone: Spans, new: Spans) -> None:
     Raises:
         OtherMeaningError: libcst cannot read one of them, or it means something else outside the edits.
     """
-    was, now = _Read(before, gone), _Read(after, new)
-    _agree(was, was.root, now, now.root, set())
+    was, now = _LosslessText(before, gone), _LosslessText(after, new)
+    _compare_nodes(was, was.root, now, now.root, set())
 
 
-class _Read:
+class _LosslessText:
     """One text parsed by libcst, with the spans of its edits in bytes."""
 
     __slots__ = ("_spans", "edits", "root", "text")
@@ -114,34 +114,34 @@ class _Read:
         return None if left.translate(None, b" \t\r\n\\()") else inner
 
 
-def _agree(was: _Read, old: Any, now: _Read, new: Any, used: set[int]) -> None:
+def _compare_nodes(was: _LosslessText, old: Any, now: _LosslessText, new: Any, used: set[int]) -> None:
     if old.deep_equals(new):
         return
     inner = was.within(old)
     if inner is not None:
-        _agree(was, inner, now, new, used)
+        _compare_nodes(was, inner, now, new, used)
         return
     inner = now.within(new)
     if inner is not None:
-        _agree(was, old, now, inner, used)
+        _compare_nodes(was, old, now, inner, used)
         return
     (before, gone), (after, come) = was.parts(old), now.parts(new)
     named = gone.keys() | come.keys()
     if (
         type(old) is not type(new)
         or len(before) != len(after)
-        or (_letters(old) != _letters(new) and not (was.touched(old) and now.touched(new)))
+        or (_plain_fields(old) != _plain_fields(new) and not (was.touched(old) and now.touched(new)))
         # One part becomes one other, or parts come, or parts go.
         or any(gone.get(edit, 0) and come.get(edit, 0) and gone[edit] + come[edit] > 2 for edit in named)
         or named & used
     ):
-        raise OtherMeaningError(f"`{_code(was, old)}` would become `{_code(now, new)}`")
+        raise OtherMeaningError(f"`{_code_of(was, old)}` would become `{_code_of(now, new)}`")
     used |= named
     for one, other in zip(before, after, strict=True):
-        _agree(was, one, now, other, used)
+        _compare_nodes(was, one, now, other, used)
 
 
-def _letters(node: Any) -> list[Any]:
+def _plain_fields(node: Any) -> list[Any]:
     """Return the plain field values of a node: names, numbers, flags, None."""
     return [
         value
@@ -150,7 +150,7 @@ def _letters(node: Any) -> list[Any]:
     ]
 
 
-def _code(side: _Read, node: Any) -> str:
+def _code_of(side: _LosslessText, node: Any) -> str:
     start, end = side.span(node)
     text = " ".join(side.text[start:end].decode("utf-8", "replace").split())
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -35,12 +35,12 @@ def prove(before: str, edits: Sequence[ReplaceText]) -> str:
         raise ProofError("parse", "the result is not Python any more") from error
     offsets = Offsets(before)
     spans = [(item.start, item.end) for item in edits]
-    sides = (_Side(offsets, spans), _Side(Offsets(after), _moved_spans(edits)))
+    sides = (_EditedText(offsets, spans), _EditedText(Offsets(after), _moved_spans(edits)))
     try:
         _same_suite(old.body, new.body, sides, ast)
     except RecursionError as error:
         raise ProofError("parse", "the file nests too deep to be proven") from error
-    old_comments, new_comments = _comments(before), _comments(after)
+    old_comments, new_comments = _comments_with_offsets(before), _comments_with_offsets(after)
     for span, place in zip(*(side.spans for side in sides), strict=True):
         met = span in sides[0].met or place in sides[1].met
         if not met and (
@@ -89,7 +89,7 @@ def _with_edited(text: str, comments: list[tuple[int, str]], edits: Sequence[Rep
             yield left
 
 
-class _Side:
+class _EditedText:
     """One text of a proof, before or after the edits, with the spans of the edits."""
 
     __slots__ = ("_known", "met", "offsets", "spans")
@@ -105,10 +105,10 @@ class _Side:
         """Return the offsets of a statement, decorators included."""
         known = self._known.get(node)
         if known is None:
-            known = self._known[node] = self._span(node)
+            known = self._known[node] = self._span_of(node)
         return known
 
-    def _span(self, node: Any) -> tuple[int, int]:
+    def _span_of(self, node: Any) -> tuple[int, int]:
         end = self.offsets.offset(node.end_lineno, node.end_col_offset)
         decorators = getattr(node, "decorator_list", None)
         if not decorators:
@@ -175,7 +175,7 @@ def prove_comments(before: str, after: str) -> None:
         raise ProofError("meaning", "the program would be another one")
 
 
-def _same_suite(old: list[Any], new: list[Any], sides: tuple[_Side, _Side], ast: Any) -> None:
+def _same_suite(old: list[Any], new: list[Any], sides: tuple[_EditedText, _EditedText], ast: Any) -> None:
     """Prove that two suites agree: only edits add, remove or move whole statements."""
     was, now = sides
     kept = [node for node in old if not was.covered(node)]
@@ -205,7 +205,7 @@ def _same_suite(old: list[Any], new: list[Any], sides: tuple[_Side, _Side], ast:
             _same_suite(inner_before.body, inner_after.body, sides, ast)
 
 
-def _hold_piece(before: Any, after: Any, sides: tuple[_Side, _Side]) -> None:
+def _hold_piece(before: Any, after: Any, sides: tuple[_EditedText, _EditedText]) -> None:
     """Refuse a changed statement whose meaning differs outside the edits.
 
     Of a compound statement only the head is compared; another reader parses both.
@@ -224,7 +224,7 @@ def _hold_piece(before: Any, after: Any, sides: tuple[_Side, _Side]) -> None:
         ) from error
 
 
-def _comments(text: str) -> list[tuple[int, str]]:
+def _comments_with_offsets(text: str) -> list[tuple[int, str]]:
     """Return the comments of a text with the offsets at which they start."""
     import tokenize
 

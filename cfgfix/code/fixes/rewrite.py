@@ -36,7 +36,7 @@ def confirm(scope: Scope, place: Place, offsets: Offsets) -> bool:
         begin, stop = offsets.span(call.place)
         node = tree_of(offsets.text[begin:stop])
     except CannotRewriteError:
-        return call is None and _head(text, offsets.text[offsets.offset(place.line, 0) : end])
+        return call is None and _begins_statement(text, offsets.text[offsets.offset(place.line, 0) : end])
     if type(node).__name__ != "Call":
         return False
     if call.name_place == place:
@@ -44,7 +44,7 @@ def confirm(scope: Scope, place: Place, offsets: Offsets) -> bool:
     return True
 
 
-def _head(text: str, line: str) -> bool:
+def _begins_statement(text: str, line: str) -> bool:
     """Tell whether a text is a statement or begins a compound statement or definition."""
     import textwrap
 
@@ -64,12 +64,12 @@ def changes(rewrites: Iterable[Rewrite], offsets: Offsets) -> tuple[ReplaceText,
     """
     found: list[ReplaceText] = []
     for rewrite in rewrites:
-        make = layout.change if rewrite.kind in layout.KINDS else _change
+        make = layout.change if rewrite.kind in layout.KINDS else _text_change
         found += make(rewrite, offsets)
     return tuple(found)
 
 
-def _change(rewrite: Rewrite, offsets: Offsets) -> Iterator[ReplaceText]:
+def _text_change(rewrite: Rewrite, offsets: Offsets) -> Iterator[ReplaceText]:
     start, end = offsets.span(rewrite.place)
     if rewrite.kind == "drop-statement":
         yield _drop(rewrite, offsets)

@@ -18,7 +18,7 @@ ONLY_TREE = 0x400
 """`ast.PyCF_ONLY_AST`, without the import of `ast`."""
 
 
-class _Text:
+class _ExpressionText:
     """The text of one expression with its tree; offsets are those of the text."""
 
     __slots__ = ("_offsets", "node", "text")
@@ -91,12 +91,12 @@ def tree_of(text: str) -> Any:
         raise CannotRewriteError("it cannot be read as one expression") from error
 
 
-def _is(node: Any, kind: str) -> bool:
+def _is_kind(node: Any, kind: str) -> bool:
     return type(node).__name__ == kind
 
 
 @dataclass(frozen=True, slots=True)
-class _Item:
+class _ListItem:
     """An argument of a call or an entry of a dictionary.
 
     Attributes:
@@ -114,11 +114,11 @@ class _Item:
 
 
 @dataclass(frozen=True, slots=True)
-class _List:
+class _ItemList:
     """The arguments of a call or entries of a dictionary, without the brackets."""
 
     text: str
-    items: list[_Item]
+    items: list[_ListItem]
     start: int
     end: int
 
@@ -128,7 +128,7 @@ class _List:
         return self.text[self.items[position].end : end]
 
 
-def _comma(text: _Text, start: int, end: int) -> int:
+def _offset_behind_comma(text: _ExpressionText, start: int, end: int) -> int:
     """Return the offset behind the first comma between two offsets.
 
     Without a comma it is the first offset.
@@ -136,15 +136,15 @@ def _comma(text: _Text, start: int, end: int) -> int:
     return next((place + 1 for place, letter in text.marks(start, end) if letter == ","), start)
 
 
-def _arguments(text: str) -> _List:
+def _argument_list(text: str) -> _ItemList:
     """Parse a call and return its arguments with their offsets.
 
     Raises:
         CannotRewriteError: It is no call, or its only argument is a generator that shares the call's brackets.
     """
-    whole = _Text(text)
+    whole = _ExpressionText(text)
     call = whole.node
-    if not _is(call, "Call"):
+    if not _is_kind(call, "Call"):
         raise CannotRewriteError("there is no call at this place")
     end = whole.end(call) - 1
     open_ = next(
@@ -153,38 +153,38 @@ def _arguments(text: str) -> _List:
     if open_ is None or text[end] != ")":
         raise CannotRewriteError("the brackets cannot be told apart")
     position = start = open_ + 1
-    items: list[_Item] = []
+    items: list[_ListItem] = []
     for node in sorted([*call.args, *call.keywords], key=whole.start):
         begin, count = whole.bracketed_start(node, position)
         stop = whole.bracketed_end(node, count)
         if begin < start or stop > end:
             raise CannotRewriteError("a generator is the only argument")
         name, value = None, begin
-        if _is(node, "keyword"):
+        if _is_kind(node, "keyword"):
             name = node.arg
             if name is not None:
                 if not text.startswith(name, begin):
                     raise CannotRewriteError("the keyword is written in another way than it is read")
                 equal = next(place for place, letter in whole.marks(begin + len(name), stop) if letter == "=")
                 value, _ = whole.bracketed_start(node.value, equal + 1)
-        items.append(_Item(begin, stop, name, _is(node, "keyword") and node.arg is None, value))
-        position = _comma(whole, stop, end)
-    return _List(text, items, start, end)
+        items.append(_ListItem(begin, stop, name, _is_kind(node, "keyword") and node.arg is None, value))
+        position = _offset_behind_comma(whole, stop, end)
+    return _ItemList(text, items, start, end)
 
 
-def _entries(text: str) -> _List:
+def _entry_list(text: str) -> _ItemList:
     """Parse a dictionary and return its entries with their offsets.
 
     Raises:
         CannotRewriteError: It is none.
     """
-    whole = _Text(text)
+    whole = _ExpressionText(text)
     found = whole.node
-    if not _is(found, "Dict"):
+    if not _is_kind(found, "Dict"):
         raise CannotRewriteError("there is no dictionary at this place")
     start, end = whole.start(found) + 1, whole.end(found) - 1
     position = start
-    items: list[_Item] = []
+    items: list[_ListItem] = []
     for key, node in zip(found.keys, found.values, strict=True):
         if key is None:
             begin = next(
@@ -202,10 +202,10 @@ def _entries(text: str) -> _List:
             )
             _, count = whole.bracketed_start(node, colon + 1)
         stop = whole.bracketed_end(node, count)
-        name = key.value if _is(key, "Constant") and isinstance(key.value, str) else None
-        items.append(_Item(begin, stop, name, key is None, begin))
-        position = _comma(whole, stop, end)
-    return _List(text, items, start, end)
+        name = key.value if _is_kind(key, "Constant") and isinstance(key.value, str) else None
+        items.append(_ListItem(begin, stop, name, key is None, begin))
+        position = _offset_behind_comma(whole, stop, end)
+    return _ItemList(text, items, start, end)
 
 
 def renamed(text: str, name: str) -> Edit:
@@ -214,11 +214,11 @@ def renamed(text: str, name: str) -> Edit:
     Raises:
         CannotRewriteError: There is no name at its end.
     """
-    whole = _Text(text)
+    whole = _ExpressionText(text)
     node = whole.node
-    while _is(node, "Call"):
+    while _is_kind(node, "Call"):
         node = node.func
-    old = node.attr if _is(node, "Attribute") else getattr(node, "id", None)
+    old = node.attr if _is_kind(node, "Attribute") else getattr(node, "id", None)
     end = whole.end(node)
     if old is None or text[end - len(old) : end] != old:
         raise CannotRewriteError("there is no name at this place")
@@ -231,11 +231,11 @@ def unchained(text: str) -> Edit:
     Raises:
         CannotRewriteError: It is no call of a method, or a comment stands in it.
     """
-    whole = _Text(text)
+    whole = _ExpressionText(text)
     call = whole.node
-    if not _is(call, "Call"):
+    if not _is_kind(call, "Call"):
         raise CannotRewriteError("there is no call at this place")
-    if not _is(call.func, "Attribute"):
+    if not _is_kind(call.func, "Attribute"):
         raise CannotRewriteError("the call is no part of a chain")
     end = whole.end(call.func.value)
     for place, letter in whole.marks(end, whole.end(call.func)):
@@ -256,7 +256,7 @@ def with_keyword(text: str, name: str, value: str) -> Edit:
         CannotRewriteError: There is no call, its keywords are hidden in `**`, or a comment stands behind the last one.
     """
     tree_of(value)
-    arguments = _arguments(text)
+    arguments = _argument_list(text)
     items = arguments.items
     for item in items:
         if item.name == name:
@@ -289,7 +289,7 @@ def with_renamed_keyword(text: str, name: str, new: str) -> Edit:
     Raises:
         CannotRewriteError: It has no such keyword.
     """
-    item = _keyword(_arguments(text), name)
+    item = _keyword_item(_argument_list(text), name)
     return Edit(item.start, item.start + len(name), new)
 
 
@@ -299,7 +299,7 @@ def with_named_argument(text: str, position: int, name: str) -> Edit:
     Raises:
         CannotRewriteError: It has no such argument, stars hide which one it is, or the name is given already.
     """
-    items = _arguments(text).items
+    items = _argument_list(text).items
     if position >= len(items) or any(
         item.name is not None or text.startswith("*", item.start) for item in items[: position + 1]
     ):
@@ -317,8 +317,8 @@ def without_keyword(text: str, name: str) -> Edit:
     Raises:
         CannotRewriteError: It has no such keyword, or a comment stands beside it.
     """
-    arguments = _arguments(text)
-    return _edit_without(arguments, _keyword(arguments, name))
+    arguments = _argument_list(text)
+    return _edit_without(arguments, _keyword_item(arguments, name))
 
 
 def with_keywords_as_one(text: str, names: tuple[str, str], new: str) -> tuple[Edit, Edit]:
@@ -329,12 +329,12 @@ def with_keywords_as_one(text: str, names: tuple[str, str], new: str) -> tuple[E
     Raises:
         CannotRewriteError: One of them is missing, or a comment stands beside the second.
     """
-    arguments = _arguments(text)
-    first, second = (_keyword(arguments, name) for name in names)
+    arguments = _argument_list(text)
+    first, second = (_keyword_item(arguments, name) for name in names)
     return Edit(first.start, first.end, new), _edit_without(arguments, second)
 
 
-def _keyword(arguments: _List, name: str) -> _Item:
+def _keyword_item(arguments: _ItemList, name: str) -> _ListItem:
     for item in arguments.items:
         if item.name == name:
             return item
@@ -347,14 +347,14 @@ def without_entry(text: str, name: str) -> Edit:
     Raises:
         CannotRewriteError: It has no such key, or a comment stands beside it.
     """
-    entries = _entries(text)
+    entries = _entry_list(text)
     for item in entries.items:
         if item.name == name:
             return _edit_without(entries, item)
     raise CannotRewriteError(f"the dictionary has no {name}")
 
 
-def _edit_without(found: _List, gone: _Item) -> Edit:
+def _edit_without(found: _ItemList, gone: _ListItem) -> Edit:
     position = found.items.index(gone)
     if "#" in found.text[gone.start : gone.end] + found.gap(position):
         raise CannotRewriteError("a comment stands beside it")

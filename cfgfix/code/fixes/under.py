@@ -97,9 +97,9 @@ def _replaced_argument(rewrite: Rewrite, replaced: Iterable[Substitution]) -> Su
         named = rewrite.kind.endswith("keyword") and rewrite.place == item.around
         if named and rewrite.name == item.argument:
             return item
-        if rewrite.kind in ("replace", "wrap") and _holds(rewrite.place, item.place):
+        if rewrite.kind in ("replace", "wrap") and _holds_place(rewrite.place, item.place):
             return item
-        if _holds(item.place, rewrite.place):
+        if _holds_place(item.place, rewrite.place):
             return item
     return None
 
@@ -112,10 +112,10 @@ def _writes_value(rewrite: Rewrite, item: Substitution) -> bool:
 
 def _is_inside(rewrite: Rewrite, item: Substitution) -> bool:
     """Tell whether a rewrite lies inside the code that a substitution surrounds."""
-    return item.scope.module is rewrite.scope.module and _holds(item.around, rewrite.place)
+    return item.scope.module is rewrite.scope.module and _holds_place(item.around, rewrite.place)
 
 
-def _holds(outer: Place, inner: Place) -> bool:
+def _holds_place(outer: Place, inner: Place) -> bool:
     return outer.start <= inner.start and inner.end <= outer.end
 
 

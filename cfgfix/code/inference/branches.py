@@ -52,7 +52,7 @@ def _given_on_the_way(scope: Scope, entered: Site, expr: Expr) -> object:
     if isinstance(expr, Name) and not any(
         is_name(target, expr.name) for event in scope.binding(expr.name) for target in event.targets
     ):
-        return _argument(scope, entered.call, expr.name)
+        return _constant_argument(scope, entered.call, expr.name)
     if not isinstance(expr, Attribute) or not scope.params or not is_name(expr.base, scope.params[0].name):
         return None
     # A method: what its object was made with, where that stands beside the call.
@@ -61,7 +61,7 @@ def _given_on_the_way(scope: Scope, entered: Site, expr: Expr) -> object:
         (item for item in scopes if item.parent == scope.parent and item.name == "__init__" and item.params),
         None,
     )
-    made = _maker(entered)
+    made = _call_making_object(entered)
     if init is None or made is None or scope.parent < 0 or scopes[scope.parent].kind != "class":
         return None
     own = init.params[0].name
@@ -75,10 +75,10 @@ def _given_on_the_way(scope: Scope, entered: Site, expr: Expr) -> object:
     ]
     if len(sources) != 1 or sources[0] is None or not isinstance(sources[0], Name):
         return None
-    return _argument(init, made, sources[0].name)
+    return _constant_argument(init, made, sources[0].name)
 
 
-def _argument(scope: Scope, call: Call, name: str) -> object:
+def _constant_argument(scope: Scope, call: Call, name: str) -> object:
     """Return the constant that a call gives a parameter, by argument or default.
 
     None where the argument is no constant.
@@ -93,7 +93,7 @@ def _argument(scope: Scope, call: Call, name: str) -> object:
     return constant(given if given is not None else found.default)
 
 
-def _maker(entered: Site) -> Call | None:
+def _call_making_object(entered: Site) -> Call | None:
     """Return the call that made the object whose method a call site calls.
 
     That is `Reader(...)` in `Reader(...)(x)`, or in an earlier `reader = Reader(...)`. None where no call is found.

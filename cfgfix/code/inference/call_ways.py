@@ -97,7 +97,7 @@ class Ways:
                 if same:
                     yield from same
                     continue
-                bound = _receiver(path[-1], scope)
+                bound = _receiver_value(path[-1], scope)
             else:
                 bound = function.receiver if function is not None else None
                 made = self._flow.run_of(function) if function is not None else None
@@ -105,7 +105,7 @@ class Ways:
                 # A run with other names around the function tells nothing of this one.
                 group = same or [site for site in group if not self._flow.made_for(site)]
             for site in group:
-                other = _receiver(site.through[-1], scope) if site.through else None
+                other = _receiver_value(site.through[-1], scope) if site.through else None
                 if (
                     not isinstance(bound, Instance)
                     or not isinstance(other, Instance)
@@ -192,7 +192,7 @@ class Ways:
                         continue
                     expr = default
                 elif isinstance(expr, Name):
-                    place = self._parameter(site.scope, expr.name)
+                    place = self._parameter_of_name(site.scope, expr.name)
                     if place in known:
                         found[(id(scope), name)] = known[place]
                     continue
@@ -200,7 +200,7 @@ class Ways:
                     found[(id(scope), name)] = expr.value
         return tuple(sorted(found.items(), key=lambda item: item[0])) if found else ()
 
-    def _parameter(self, scope: Scope, name: str) -> tuple[int, str] | None:
+    def _parameter_of_name(self, scope: Scope, name: str) -> tuple[int, str] | None:
         """Return the parameter that a name refers to, as scope identity and name.
 
         It is looked for in the scope and the functions around. None where there is none or it is assigned again.
@@ -285,7 +285,7 @@ def flags(function: Function | Scope | None) -> Pairs:
     return tuple(sorted(known.items(), key=lambda item: item[0]))
 
 
-def _receiver(site: Site, scope: Scope) -> Value | None:
+def _receiver_value(site: Site, scope: Scope) -> Value | None:
     return next((target.receiver for target in site.targets if target.scope is scope), None)
 
 
@@ -344,12 +344,12 @@ class _NameUses:
             name: The name.
             number: The number of the statement behind which to look.
         """
-        rows = [_behind(row, number) for row in (self._by_name.get(name, []), self._defines)]
+        rows = [_statements_behind(row, number) for row in (self._by_name.get(name, []), self._defines)]
         for _, event, uses in merge(*rows, key=itemgetter(0)):
             yield event, uses
 
 
-def _behind(row: list[tuple[int, Event, bool]], number: int) -> Iterator[tuple[int, Event, bool]]:
+def _statements_behind(row: list[tuple[int, Event, bool]], number: int) -> Iterator[tuple[int, Event, bool]]:
     for index in range(bisect_right(row, number, key=itemgetter(0)), len(row)):
         yield row[index]
 

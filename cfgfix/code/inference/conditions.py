@@ -122,7 +122,7 @@ class Conditions:
         self._defaults: dict[str, list[tuple[str, Any]]] | None = None
         self._active: set[tuple[int, str]] = set()
         self._known: dict[tuple[int, int], tuple[Any, bool]] = {}
-        self._shared: dict[tuple[int, int], tuple[Any, bool]] = _guards(program)
+        self._shared: dict[tuple[int, int], tuple[Any, bool]] = _guard_cache(program)
         """What is known of blocks whatever the config is."""
         self._asked = False
         """Whether the config was asked for a key."""
@@ -188,14 +188,14 @@ class Conditions:
         fallback = ""
         for scope, block in guards:
             for here, number in self._places_around(scope, block):
-                holds, after_error = self._block(here, number)
+                holds, after_error = self._guard_of_block(here, number)
                 if holds is False:
                     if after_error:
-                        fallback = fallback or self._text(here, number)
+                        fallback = fallback or self._condition_text(here, number)
                     else:
-                        return State.DORMANT, self._text(here, number)
+                        return State.DORMANT, self._condition_text(here, number)
                 elif after_error:
-                    fallback = fallback or self._text(here, number)
+                    fallback = fallback or self._condition_text(here, number)
         return (State.FALLBACK, fallback) if fallback else (State.ACTIVE, "")
 
     def _places_around(self, scope: Scope, block: int) -> Iterable[tuple[Scope, int]]:
@@ -207,7 +207,7 @@ class Conditions:
             block = here.block
             here = self.program.outer(here)
 
-    def _text(self, scope: Scope, number: int) -> str:
+    def _condition_text(self, scope: Scope, number: int) -> str:
         from cfgfix.code.model.expressions import text
 
         block = scope.blocks[number]
@@ -218,7 +218,7 @@ class Conditions:
             return f"while {shown}"
         return shown if block.branch else f"not ({shown})"
 
-    def _block(self, scope: Scope, number: int) -> tuple[Any, bool]:
+    def _guard_of_block(self, scope: Scope, number: int) -> tuple[Any, bool]:
         """Return whether a block's guard holds, and whether only an exception leads to it."""
         key = (id(scope), number)
         known = self._known.get(key) or self._shared.get(key)
@@ -279,7 +279,7 @@ class Conditions:
             return self.value(part, scope, before=before, after_error=after_error, depth=depth + 1)
 
         if isinstance(expr, Name):
-            return self._name(expr.name, scope, before, after_error, depth)
+            return self._name_value(expr.name, scope, before, after_error, depth)
         if isinstance(expr, (Attribute, Subscript)):
             return self._read(expr, scope, after_error, depth)
         if isinstance(expr, Call):
@@ -293,7 +293,7 @@ class Conditions:
                 return -value
             return UNKNOWN
         if isinstance(expr, Boolean):
-            return self._boolean(expr, inner)
+            return self._boolean_value(expr, inner)
         if isinstance(expr, Compare):
             return self._compare(expr, inner)
         if isinstance(expr, Conditional):
@@ -309,7 +309,7 @@ class Conditions:
             return UNKNOWN if UNKNOWN in values else tuple(values)
         return UNKNOWN
 
-    def _boolean(self, expr: Boolean, inner: Callable[[Expr], Any]) -> Any:
+    def _boolean_value(self, expr: Boolean, inner: Callable[[Expr], Any]) -> Any:
         stop = expr.operator == "or"
         known = True
         value: Any = UNKNOWN
@@ -346,7 +346,7 @@ class Conditions:
     ) -> Any:
         path = config_path(call)
         if path is not None:
-            value = self._key(path)
+            value = self._key_value(path)
             if value is not UNKNOWN:
                 return value
             default = call.args[-1] if len(call.args) >= (2 if call.method == "get" else 3) else None
@@ -379,7 +379,7 @@ class Conditions:
     def _read(self, expr: Expr, scope: Scope, after_error: bool, depth: int) -> Any:
         path = config_path(expr)
         if path is not None:
-            value = self._key(path)
+            value = self._key_value(path)
             if value is not UNKNOWN:
                 return value
         if scope is self._traced and isinstance(expr, Attribute) and expr.attribute == RUN_EAGERLY:
@@ -392,10 +392,10 @@ class Conditions:
         ):
             owner = self.program.owner(scope)
             if owner is not None and not self._given and self._traced is None:
-                return self._attribute(owner, expr.attribute, after_error, depth)
+                return self._attribute_value(owner, expr.attribute, after_error, depth)
         return UNKNOWN
 
-    def _attribute(self, owner: Scope, name: str, after_error: bool, depth: int) -> Any:
+    def _attribute_value(self, owner: Scope, name: str, after_error: bool, depth: int) -> Any:
         """Return the value on which all assignments of a class to an attribute agree."""
         key = (id(owner), name)
         if key in self._active:
@@ -438,19 +438,19 @@ class Conditions:
         finally:
             self._active.discard(key)
 
-    def _name(self, name: str, scope: Scope, before: int, after_error: bool, depth: int) -> Any:
+    def _name_value(self, name: str, scope: Scope, before: int, after_error: bool, depth: int) -> Any:
         here: Scope | None = scope
         line = before
         while here is not None:
             bound = name in here.names or name in here.imports
             if bound and name not in here.outer and (here.kind != "class" or here is scope):
-                return self._local(name, here, line, after_error, depth)
+                return self._local_value(name, here, line, after_error, depth)
             # A function's body runs after the names around it are set.
             line = 1 << 30
             here = self.program.outer(here)
         return UNKNOWN
 
-    def _local(self, name: str, scope: Scope, before: int, after_error: bool, depth: int) -> Any:
+    def _local_value(self, name: str, scope: Scope, before: int, after_error: bool, depth: int) -> Any:
         key = (id(scope), name)
         if key in self._active:
             return UNKNOWN
@@ -461,7 +461,7 @@ class Conditions:
         try:
             value: Any = UNKNOWN
             if any(item.name == name for item in scope.params):
-                value = self._parameter(name, scope, after_error, depth)
+                value = self._parameter_value(name, scope, after_error, depth)
             for event in scope.binding(name):
                 if event.line >= before:
                     if self._loops_back(scope, event, before):
@@ -487,7 +487,7 @@ class Conditions:
                 else UNKNOWN
             )
         elif event.kind == "import":
-            new = self._imported(event, name, scope, after_error, depth)
+            new = self._imported_value(event, name, scope, after_error, depth)
         else:
             return UNKNOWN
         for block in scope.block_chain(event.block):
@@ -512,14 +512,14 @@ class Conditions:
             return UNKNOWN
         return new
 
-    def _imported(self, event: Event, name: str, scope: Scope, after_error: bool, depth: int) -> Any:
+    def _imported_value(self, event: Event, name: str, scope: Scope, after_error: bool, depth: int) -> Any:
         """Return the value of a name imported from another file of the project."""
         source = dict(event.imports).get(name, "")
         package, _, last = source.rpartition(".")
         module = self.program.module(package, scope.module) if package else None
         if module is None or module.scope is None or last not in module.scope.names or depth > MAX_DEPTH:
             return UNKNOWN
-        return self._local(last, module.scope, 1 << 30, after_error, depth + 1)
+        return self._local_value(last, module.scope, 1 << 30, after_error, depth + 1)
 
     def _loops_back(self, scope: Scope, event: Event, before: int) -> bool:
         """Tell whether a later assignment reaches an earlier use by a loop around both."""
@@ -534,7 +534,7 @@ class Conditions:
             for item in scope.block_chain(block)
         )
 
-    def _parameter(self, name: str, scope: Scope, after_error: bool, depth: int) -> Any:
+    def _parameter_value(self, name: str, scope: Scope, after_error: bool, depth: int) -> Any:
         """Return the value that all known callers give a parameter.
 
         `UNKNOWN` where no caller is known or the values differ.
@@ -570,7 +570,7 @@ class Conditions:
 
     # The config
 
-    def _key(self, path: tuple[str, ...]) -> Any:
+    def _key_value(self, path: tuple[str, ...]) -> Any:
         self._asked = True
         if self._lookup is None:
             return UNKNOWN
@@ -585,14 +585,14 @@ class Conditions:
         A default in the code then decides.
         """
         assert self._lookup is not None
-        return self._lookup(path) is UNKNOWN and not self._fields(path[-1])
+        return self._lookup(path) is UNKNOWN and not self._fields_of_name(path[-1])
 
     def _class_default(self, path: tuple[str, ...]) -> Any:
         """Return the default of a field on which all config classes with it agree.
 
         Of several classes those named like the key's section count first. `UNKNOWN` where the classes do not agree.
         """
-        found = self._fields(path[-1])
+        found = self._fields_of_name(path[-1])
         if len(path) > 1 and len(found) > 1:
             section = path[-2].replace("_", "").lower()
             near = [item for item in found if item[0].lower().startswith(section)]
@@ -602,20 +602,20 @@ class Conditions:
             return values[0]
         return UNKNOWN
 
-    def _fields(self, name: str) -> list[tuple[str, Any]]:
+    def _fields_of_name(self, name: str) -> list[tuple[str, Any]]:
         """Return the `(class, default)` pairs of a field of that name in all config classes."""
-        return _fields(self.program, name)
+        return _fields_in_program(self.program, name)
 
 
 @once
-def _guards(program: Program) -> dict[tuple[int, int], tuple[Any, bool]]:
+def _guard_cache(program: Program) -> dict[tuple[int, int], tuple[Any, bool]]:
     """Return the cache of guard results that no config changes, by scope and block."""
     del program
     return {}
 
 
 @once
-def _fields(program: Program, name: str) -> list[tuple[str, Any]]:
+def _fields_in_program(program: Program, name: str) -> list[tuple[str, Any]]:
     """Return the `(class, default)` pairs of a field of a name in all config classes."""
     # `rate: float`, or with what lines up the colons of several fields between them.
     written = (f"{name}:".encode(), f"{name} ".encode(), f"{name}\t".encode())

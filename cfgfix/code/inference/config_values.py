@@ -110,13 +110,13 @@ class Follower:
             return _UNKNOWN
         if isinstance(expr, Name):
             return self._answers.answer(
-                ("n", id(scope), expr.name), lambda: self._name(expr.name, scope, depth + 1)
+                ("n", id(scope), expr.name), lambda: self._atoms_of_name(expr.name, scope, depth + 1)
             )
         if isinstance(expr, Attribute):
             found = self.atoms_of(expr.base, scope, depth + 1)
             result: set[Atom] = set()
             for atom in found:
-                result |= self._attribute(atom, expr.attribute, depth + 1)
+                result |= self._atoms_of_attribute(atom, expr.attribute, depth + 1)
             return frozenset(result)
         if isinstance(expr, Call):
             return self._answers.answer(
@@ -126,49 +126,49 @@ class Follower:
             key = constant(expr.index)
             result = set()
             for atom in self.atoms_of(expr.base, scope, depth + 1):
-                result |= self._item(atom, key)
+                result |= self._atoms_of_item(atom, key)
             return frozenset(result)
         if isinstance(expr, Boolean):
-            return self._union(expr.operands, scope, depth)
+            return self._atoms_of_all(expr.operands, scope, depth)
         if isinstance(expr, Conditional):
-            return self._union((expr.then, expr.otherwise), scope, depth)
+            return self._atoms_of_all((expr.then, expr.otherwise), scope, depth)
         if isinstance(expr, Assigned):
             return self.atoms_of(expr.value, scope, depth + 1)
         if isinstance(expr, Starred):
             return self.atoms_of(expr.value, scope, depth + 1)
         if isinstance(expr, Collection):
-            return self._container(expr.items, scope, depth)
+            return self._atoms_of_container(expr.items, scope, depth)
         if isinstance(expr, Dictionary):
-            return self._container([value for _, value in expr.entries], scope, depth)
+            return self._atoms_of_container([value for _, value in expr.entries], scope, depth)
         if isinstance(expr, (Literal, FString, Unary, Binary, Compare)):
             return _OTHER
         return _UNKNOWN
 
-    def _container(self, items: Iterable[Expr], scope: Scope, depth: int) -> Atoms:
-        return _OTHER if self._union(items, scope, depth) <= _OTHER else _UNKNOWN
+    def _atoms_of_container(self, items: Iterable[Expr], scope: Scope, depth: int) -> Atoms:
+        return _OTHER if self._atoms_of_all(items, scope, depth) <= _OTHER else _UNKNOWN
 
-    def _union(self, items: Iterable[Expr], scope: Scope, depth: int) -> Atoms:
+    def _atoms_of_all(self, items: Iterable[Expr], scope: Scope, depth: int) -> Atoms:
         result: set[Atom] = set()
         for item in items:
             result |= self.atoms_of(item, scope, depth + 1)
         return frozenset(result)
 
-    def _instance(self, scope: Scope) -> Atom:
+    def _atom_of_object(self, scope: Scope) -> Atom:
         if self.sections is not None:
             for above in self.program.bases(scope).classes:
                 if id(above) in self.sections.by_class:
                     return ConfigObject(id(above))
         return ObjectOf(scope)
 
-    def _name(self, name: str, scope: Scope, depth: int) -> Atoms:
+    def _atoms_of_name(self, name: str, scope: Scope, depth: int) -> Atoms:
         here: Scope | None = scope
         first = True
         while here is not None:
             if here.kind != "class" or first:
                 if here.kind in ("function", "lambda") and any(param.name == name for param in here.params):
-                    result = set(self._parameter(here, name, depth))
+                    result = set(self._atoms_of_parameter(here, name, depth))
                     for value, how in self.names.assignments(here).get(name, ()):
-                        result |= self._bound(value, how, here, depth)
+                        result |= self._atoms_bound(value, how, here, depth)
                     return frozenset(result)
                 if name in here.outer:
                     here = self.program.outer(here)
@@ -177,7 +177,7 @@ class Follower:
                 if assigned:
                     result = set()
                     for value, how in assigned:
-                        result |= self._bound(value, how, here, depth)
+                        result |= self._atoms_bound(value, how, here, depth)
                     child = here.children.get(name)
                     if child is not None:
                         result |= self._defined(here.module.summary.scopes[child])
@@ -232,13 +232,15 @@ class Follower:
             or name in scope.imports
             or name in scope.names
         ):
-            return self._answers.answer(("n", id(scope), name), lambda: self._name(name, scope, depth + 1))
+            return self._answers.answer(
+                ("n", id(scope), name), lambda: self._atoms_of_name(name, scope, depth + 1)
+            )
         inner = self.program.module(f"{module.name}.{name}")
         if inner is not None:
             return frozenset({ModuleItself(inner)})
         return _UNKNOWN
 
-    def _bound(self, value: Expr, how: str, scope: Scope, depth: int) -> Atoms:
+    def _atoms_bound(self, value: Expr, how: str, scope: Scope, depth: int) -> Atoms:
         if how == "=":
             return self.atoms_of(value, scope, depth + 1)
         if how == "with":
@@ -246,12 +248,12 @@ class Follower:
             return _OTHER if managers and is_outside_configs(managers) else _UNKNOWN
         if how == "for":
             if isinstance(value, Collection):
-                return self._union(value.items, scope, depth)
+                return self._atoms_of_all(value.items, scope, depth)
             items = self.atoms_of(value, scope, depth + 1)
             return _OTHER if is_outside_configs(items) else _UNKNOWN
         return _UNKNOWN
 
-    def _attribute(self, atom: Atom, name: str, depth: int) -> Atoms:
+    def _atoms_of_attribute(self, atom: Atom, name: str, depth: int) -> Atoms:
         if isinstance(atom, ConfigObject):
             assert self.sections is not None
             if name == "__dict__":
@@ -275,7 +277,7 @@ class Follower:
                     dotted(decorator) in ("property", "cached_property", "functools.cached_property")
                     for decorator in method.decorators
                 ):
-                    return self._returns(method, depth)
+                    return self._atoms_returned(method, depth)
                 return frozenset({BoundMethod(method, atom)})
             if name == "__dict__":
                 return _UNKNOWN
@@ -283,7 +285,7 @@ class Follower:
         if isinstance(atom, (Loaded, ConfigMapping)):
             if name in ("get", "pop", "items", "values", "keys", "copy", "update", "setdefault"):
                 return frozenset({MappingMethod(name, atom)})
-            return self._item(atom, name)
+            return self._atoms_of_item(atom, name)
         if isinstance(atom, ClassItself):
             child_number = None
             for above in self.program.bases(atom.scope).classes:
@@ -295,7 +297,7 @@ class Follower:
                     return frozenset({BoundMethod(found, atom)})
                 if name in self.names.assignments(above):
                     return self._answers.answer(
-                        ("n", id(above), name), partial(self._name, name, above, depth + 1)
+                        ("n", id(above), name), partial(self._atoms_of_name, name, above, depth + 1)
                     )
             return _UNKNOWN
         if isinstance(atom, ModuleItself):
@@ -364,7 +366,7 @@ class Follower:
                 found.append((value, where))
         return found
 
-    def _item(self, atom: Atom, key: Any) -> Atoms:
+    def _atoms_of_item(self, atom: Atom, key: Any) -> Atoms:
         if isinstance(atom, Loaded):
             if len(atom.path) >= MAX_PATH:
                 return _UNKNOWN
@@ -379,7 +381,7 @@ class Follower:
             return _UNKNOWN
         return _OTHER if atom is OTHER or isinstance(atom, (Outside, ConfigObject)) else _UNKNOWN
 
-    def _parameter(self, scope: Scope, name: str, depth: int) -> Atoms:
+    def _atoms_of_parameter(self, scope: Scope, name: str, depth: int) -> Atoms:
         return self._answers.answer(("p", id(scope), name), lambda: self._parameter_of(scope, name, depth))
 
     def _parameter_of(self, scope: Scope, name: str, depth: int) -> Atoms:
@@ -391,7 +393,7 @@ class Follower:
             return (
                 frozenset({ClassItself(owner)})
                 if "classmethod" in decorators
-                else frozenset({self._instance(owner)})
+                else frozenset({self._atom_of_object(owner)})
             )
         if param.kind in ("*", "**"):
             return _UNKNOWN
@@ -479,7 +481,7 @@ class Follower:
             return frozenset().union(*found) if found and all(found) else _NONE
         value = self.program.static_value(annotation, scope)
         if isinstance(value, ClassValue):
-            return frozenset({self._instance(value.scope)})
+            return frozenset({self._atom_of_object(value.scope)})
         name = dotted(annotation) or ""
         if name in _SCALARS or (isinstance(value, External) and value.name in _SCALARS):
             return _OTHER
@@ -492,21 +494,21 @@ class Follower:
     def _call(self, call: Call, scope: Scope, depth: int) -> Atoms:
         result: set[Atom] = set()
         for atom in self.atoms_of(call.func, scope, depth + 1):
-            result |= self._result(atom, call, scope, depth)
+            result |= self._atoms_of_result(atom, call, scope, depth)
         return frozenset(result) or _UNKNOWN
 
-    def _result(self, atom: Atom, call: Call, scope: Scope, depth: int) -> Atoms:
+    def _atoms_of_result(self, atom: Atom, call: Call, scope: Scope, depth: int) -> Atoms:
         if isinstance(atom, ClassItself):
-            return frozenset({self._instance(atom.scope)})
+            return frozenset({self._atom_of_object(atom.scope)})
         if isinstance(atom, PlainFunction):
-            return self._returns(atom.scope, depth)
+            return self._atoms_returned(atom.scope, depth)
         if isinstance(atom, BoundMethod):
             owner = atom.owner
-            made = self._returns(atom.scope, depth)
+            made = self._atoms_returned(atom.scope, depth)
             if isinstance(owner, ClassItself):
                 # A class method of a subclass makes objects of the subclass.
                 return frozenset(
-                    self._instance(owner.scope)
+                    self._atom_of_object(owner.scope)
                     if isinstance(item, ObjectOf) and item.scope in self.program.bases(owner.scope).classes
                     else item
                     for item in made
@@ -515,15 +517,15 @@ class Follower:
         if isinstance(atom, MappingMethod):
             name, mapping = atom.name, atom.mapping
             if name in ("get", "pop", "setdefault") and call.args:
-                return self._item(mapping, constant(call.args[0]))
+                return self._atoms_of_item(mapping, constant(call.args[0]))
             if name == "copy":
                 return frozenset({mapping})
             return _UNKNOWN
         if isinstance(atom, Outside):
-            return self._external(atom.name, call, scope, depth)
+            return self._atoms_of_external(atom.name, call, scope, depth)
         return _OTHER if atom is OTHER else _UNKNOWN
 
-    def _external(self, name: str, call: Call, scope: Scope, depth: int) -> Atoms:
+    def _atoms_of_external(self, name: str, call: Call, scope: Scope, depth: int) -> Atoms:
         if name in YAML_LOADS:
             return frozenset({Loaded(())})
         if name in AS_DICT:
@@ -540,12 +542,12 @@ class Follower:
             sources = [*call.args, *(value for key, value in call.keywords if key is None)]
             if name == "typing.cast":
                 sources = sources[1:]
-            return self._union(sources, scope, depth) if sources else _OTHER
+            return self._atoms_of_all(sources, scope, depth) if sources else _OTHER
         if name == "getattr" and len(call.args) >= 2:
             key = constant(call.args[1])
             result: set[Atom] = set()
             for atom in self.atoms_of(call.args[0], scope, depth + 1):
-                result |= self._attribute(atom, key, depth + 1) if isinstance(key, str) else _UNKNOWN
+                result |= self._atoms_of_attribute(atom, key, depth + 1) if isinstance(key, str) else _UNKNOWN
             return frozenset(result)
         if name in (
             "next",
@@ -567,10 +569,10 @@ class Follower:
             return _UNKNOWN
         return frozenset({_outside_atom(f"{name}()")})
 
-    def _returns(self, scope: Scope, depth: int) -> Atoms:
-        return self._answers.answer(("r", id(scope)), lambda: self._returned(scope, depth))
+    def _atoms_returned(self, scope: Scope, depth: int) -> Atoms:
+        return self._answers.answer(("r", id(scope)), lambda: self._atoms_of_returns(scope, depth))
 
-    def _returned(self, scope: Scope, depth: int) -> Atoms:
+    def _atoms_of_returns(self, scope: Scope, depth: int) -> Atoms:
         if scope.generator or scope.is_async:
             return _UNKNOWN
         if scope.returns is not None:

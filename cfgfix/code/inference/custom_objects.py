@@ -14,10 +14,10 @@ _REGISTERS = re.compile(rb"custom_object|CustomObjectScope|register_keras_serial
 @once
 def refusals(program: Program) -> Refusals:
     """Return the values that TensorFlow refuses in a program's releases, made once."""
-    return Refusals(api(program), _Custom(program))
+    return Refusals(api(program), _CustomNames(program))
 
 
-class _Custom:
+class _CustomNames:
     """Decides whether a program may register a custom Keras object under a name.
 
     It may where any file registers objects and any file has the name in it.

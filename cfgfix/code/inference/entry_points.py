@@ -93,7 +93,7 @@ def is_never_called(program: Program, scope: Scope) -> bool:
     """
     if any(_never_named_inside(inner) for inner in _up_to_the_top(scope)):
         return True
-    top = _top(scope)
+    top = _top_definition(scope)
     if top.parent != 0 or top.kind not in ("function", "class") or top.decorators or top.name in _BEGINS:
         return False
     if is_test(top.module):
@@ -148,7 +148,7 @@ def is_reached_from_scripts(program: Program, scope: Scope) -> bool:
             continue
         seen.add(id(here))
         if here is here.module.scope:
-            if here.module.path.endswith(".ipynb") or _begins(here.module):
+            if here.module.path.endswith(".ipynb") or _is_script(here.module):
                 return True
             continue
         if program.flow is not None:
@@ -224,7 +224,7 @@ def calls_are_known(program: Program, module: Module) -> bool:
 
     It has those of a script that nothing imports.
     """
-    return has_all_callers(program, module) or (_begins(module) and not is_imported(program, module))
+    return has_all_callers(program, module) or (_is_script(module) and not is_imported(program, module))
 
 
 def _up_to_the_top(scope: Scope) -> Iterator[Scope]:
@@ -248,7 +248,7 @@ def _never_named_inside(scope: Scope) -> bool:
     )
 
 
-def _top(scope: Scope) -> Scope:
+def _top_definition(scope: Scope) -> Scope:
     """Return the function or class at a module's top that holds a scope.
 
     A scope at the top, or the module's own, is returned itself.
@@ -262,7 +262,7 @@ def _top(scope: Scope) -> Scope:
 @once
 def _what_runs(program: Program) -> Reached:
     begins = [item.path for item in program.modules if is_test(item) or not _does_nothing(item)]
-    return Reached(program, begins, _imports(program))
+    return Reached(program, begins, _imports_by_path(program))
 
 
 @once
@@ -370,7 +370,7 @@ def imports_of(module: Module) -> Iterator[tuple[str, Scope, Event | None]]:
 
 
 @once
-def _imports(program: Program) -> dict[str, set[str]]:
+def _imports_by_path(program: Program) -> dict[str, set[str]]:
     """Return for the path of each module the paths of the modules that it imports."""
     return {module.path: set(_imported_paths(program, module)) for module in program.modules}
 
@@ -388,7 +388,7 @@ def _imports_another(program: Program, module: Module) -> bool:
     return next(_imported_paths(program, module), None) is not None
 
 
-def _reachable(graph: dict[str, set[str]], start: str) -> set[str]:
+def _reachable_nodes(graph: dict[str, set[str]], start: str) -> set[str]:
     """Return the nodes of a graph reachable from a start, itself included."""
     seen = {start}
     pending = [start]
@@ -405,10 +405,10 @@ def modules_sharing_runs(program: Program, module: Module) -> set[str]:
 
     These are its imports, its importers, and the imports of its importers, each with those of their own.
     """
-    graph = _imports(program)
-    found = _reachable(graph, module.path)
+    graph = _imports_by_path(program)
+    found = _reachable_nodes(graph, module.path)
     for path in graph:
-        here = _reachable(graph, path)
+        here = _reachable_nodes(graph, path)
         if module.path in here:
             found |= here
     return found
@@ -416,8 +416,8 @@ def modules_sharing_runs(program: Program, module: Module) -> set[str]:
 
 def importers_of(program: Program, module: Module) -> set[str]:
     """Return the paths of the modules that come to a module by imports."""
-    graph = _imports(program)
-    return {path for path in graph if path != module.path and module.path in _reachable(graph, path)}
+    graph = _imports_by_path(program)
+    return {path for path in graph if path != module.path and module.path in _reachable_nodes(graph, path)}
 
 
 def switched_by_entries(program: Program, module: Module, switched: Iterable[tuple[Module, bool]]) -> bool:
@@ -431,14 +431,14 @@ def switched_by_entries(program: Program, module: Module, switched: Iterable[tup
     """
     whole = {item.path for item, _ in switched}
     while_imported = {item.path for item, early in switched if early}
-    graph = _imports(program)
+    graph = _imports_by_path(program)
     backwards: dict[str, set[str]] = {}
     for path, targets in graph.items():
         for target in targets:
             backwards.setdefault(target, set()).add(path)
-    entries = [path for path in _reachable(backwards, module.path) if not backwards.get(path)]
+    entries = [path for path in _reachable_nodes(backwards, module.path) if not backwards.get(path)]
     return bool(entries) and all(
-        path in whole or not while_imported.isdisjoint(_reachable(graph, path)) for path in entries
+        path in whole or not while_imported.isdisjoint(_reachable_nodes(graph, path)) for path in entries
     )
 
 
@@ -450,7 +450,7 @@ def is_never_run(program: Program, module: Module) -> bool:
     """
     return (
         _does_nothing(module)
-        and _word(module) not in _often_imported(program)
+        and _module_word(module) not in _often_imported(program)
         and _begins_somewhere(program)
         and _whole_folder(program, module)
         and not _is_mentioned(program, module)
@@ -474,12 +474,12 @@ def never_imported(program: Program, module: Module) -> bool:
 
 def is_imported(program: Program, module: Module) -> bool:
     """Tell whether another module of the program imports one."""
-    return any(module.path in targets for targets in _imports(program).values())
+    return any(module.path in targets for targets in _imports_by_path(program).values())
 
 
 def _named_as_file(program: Program, module: Module) -> bool:
     folder = os.path.basename(os.path.dirname(os.path.abspath(module.path))).encode()
-    word = _word(module).encode()
+    word = _module_word(module).encode()
     shown = re.compile(
         rb"(?<!\w)(?:"
         + re.escape(word)
@@ -496,7 +496,7 @@ def _named_as_file(program: Program, module: Module) -> bool:
     )
 
 
-def _word(module: Module) -> str:
+def _module_word(module: Module) -> str:
     return os.path.basename(module.path).removesuffix(".py")
 
 
@@ -518,12 +518,12 @@ def _often_imported(program: Program) -> set[str]:
 
 @once
 def _begins_somewhere(program: Program) -> bool:
-    return any(_begins(module) for module in program.modules) and any(
+    return any(_is_script(module) for module in program.modules) and any(
         _imports_another(program, module) for module in program.modules
     )
 
 
-def _begins(module: Module) -> bool:
+def _is_script(module: Module) -> bool:
     """Tell whether a module is a script.
 
     A script has a loop, a `with`, a call that does more than set up, or a test of `__name__` at its top. Tests are none.
@@ -595,11 +595,11 @@ def _is_mentioned(program: Program, module: Module) -> bool:
 
     Texts and comments count too.
     """
-    return _mentions(program).get(module.path, True)
+    return _mentions_of_modules(program).get(module.path, True)
 
 
 @once
-def _mentions(program: Program) -> dict[str, bool]:
+def _mentions_of_modules(program: Program) -> dict[str, bool]:
     """Return for modules that only define something whether another file names them.
 
     They are given by path. Modules that the program imports are left out, and there are none where too many are to be searched.
@@ -609,8 +609,8 @@ def _mentions(program: Program) -> dict[str, bool]:
     }
     words = {}
     for module in program.modules:
-        if _word(module) not in imported and _does_nothing(module):
-            words[module.path] = _word(module).encode()
+        if _module_word(module) not in imported and _does_nothing(module):
+            words[module.path] = _module_word(module).encode()
     if len(words) > MAX_SEARCHED:
         return {}
     found = dict.fromkeys(words, False)

@@ -187,7 +187,7 @@ def release_in_words(table: Api) -> str:
     return "nothing here pins a release, and pip installs the newest"
 
 
-def _grade(table: Api, presence: Presence) -> tuple[str, str] | None:
+def _severity_and_confidence(table: Api, presence: Presence) -> tuple[str, str] | None:
     """Return severity and confidence of a finding on a missing name.
 
     None where the releases asked for have the name, or it is not known which these are.
@@ -382,10 +382,10 @@ def uses_tf2_names(program: Program, module: Module, names: tuple[str, ...] = _T
     It is found once for each file. The last releases of TensorFlow 1 had many of these names for who asked for eager
     execution.
     """
-    return _uses(program, module, names)
+    return _uses_names(program, module, names)
 
 
-def _uses(program: Program, module: Module, names: tuple[str, ...]) -> bool:
+def _uses_names(program: Program, module: Module, names: tuple[str, ...]) -> bool:
     if names is _TWO and _asks_for_eager(program, module):
         return False
     for scope in module.summary.scopes:
@@ -435,7 +435,7 @@ def _look_up(program: Program) -> Iterator[tuple[Reference, str, str]]:
     ready: dict[int, list[str]] = {}
     graded = []
     for reference in references(program):
-        grade = _grade(table, reference.presence)
+        grade = _severity_and_confidence(table, reference.presence)
         if (
             grade is None
             or is_for_other_releases(program, reference.scope.module)

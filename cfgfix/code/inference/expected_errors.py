@@ -40,12 +40,12 @@ def is_caught(scope: Scope, block: int) -> bool:
     """Tell whether a `try` around a block catches the error of a call and goes on."""
     around = {number for number in scope.block_numbers(block) if scope.blocks[number].kind == "try"}
     return bool(around) and any(
-        event.kind == "try" and event.bodies[0][0] in around and _catches(event, scope)
+        event.kind == "try" and event.bodies[0][0] in around and _catches_errors(event, scope)
         for event in scope.events()
     )
 
 
-def _catches(event: Event, scope: Scope) -> bool:
+def _catches_errors(event: Event, scope: Scope) -> bool:
     """Tell whether a handler of a `try` catches common errors without raising again."""
     for number, body in event.bodies:
         handler = scope.blocks[number]

@@ -81,14 +81,14 @@ def expects_absence(
             if (
                 item.kind == "if"
                 and item.test is not None
-                and _asks(item.test, here, keras=keras, eager=eager, imports=tries)
+                and _asks_for_release(item.test, here, keras=keras, eager=eager, imports=tries)
             ):
                 return True
             if item.kind == "if" and item.branch and item.test is not None and _other_backend(item.test):
                 return True
         outer = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
         if outer is not None and any(
-            _asks(decorator, outer) or _skips(decorator) for decorator in here.decorators
+            _asks_for_release(decorator, outer) or _is_skipping(decorator) for decorator in here.decorators
         ):
             # `@skipIf(version < ...)`.
             return True
@@ -107,7 +107,7 @@ def _said_to_fail(scope: Scope, place: Place) -> bool:
     )
 
 
-def _skips(decorator: Expr) -> bool:
+def _is_skipping(decorator: Expr) -> bool:
     """Tell whether a decorator keeps a test from running: `@unittest.skip("why")`."""
     func = decorator.func if isinstance(decorator, Call) else decorator
     return (dotted(func) or "") in ("unittest.skip", "pytest.mark.skip", "skip")
@@ -127,14 +127,14 @@ def _left_before(scope: Scope, block: int, line: int) -> bool:
         if event.end_line >= line or event.block not in around or event.value is None:
             continue
         ends = event.kind == "assert" or (
-            event.kind == "if" and bool(event.bodies) and _ends(event.bodies[0][1])
+            event.kind == "if" and bool(event.bodies) and _ends_in_exit(event.bodies[0][1])
         )
-        if ends and _asks(event.value, scope, sharp=True):
+        if ends and _asks_for_release(event.value, scope, sharp=True):
             return True
     return False
 
 
-def _ends(body: list[Event]) -> bool:
+def _ends_in_exit(body: list[Event]) -> bool:
     """Tell whether statements end with a call that never returns, such as `exit()`."""
     last = body[-1].value if body and body[-1].kind == "expr" else None
     if last is None or not isinstance(last, Call):
@@ -149,7 +149,9 @@ def ready_inline(scope: Scope, place: Place, *, keras: bool = True, eager: bool 
 
     The place stands in `a if test else b`, or behind `and` or `or`; a test that asks for a name counts too.
     """
-    return any(_asks(test, scope, keras=keras, eager=eager) for test, _ in tests_before(scope, place))
+    return any(
+        _asks_for_release(test, scope, keras=keras, eager=eager) for test, _ in tests_before(scope, place)
+    )
 
 
 def _other_backend(test: Expr) -> bool:
@@ -183,7 +185,7 @@ def _has_a_twin_for_two(scope: Scope) -> bool:
     )
 
 
-def _asks(
+def _asks_for_release(
     test: Expr,
     scope: Scope,
     *,
@@ -241,7 +243,7 @@ def _asks_of_release(
         if imports and not sharp and _tells_of_import(here, part.name):
             return True
         for number in here.defined(part.name):
-            if _answers(here.module.summary.scopes[number], sure, keras):
+            if _returns_such_test(here.module.summary.scopes[number], sure, keras):
                 return True
         for event in here.binding(part.name):
             if event.kind not in ("assign", "annotate") or event.value is None:
@@ -274,7 +276,7 @@ def _of_version(expr: Expr, scope: Scope, keras: bool) -> bool:
     )
 
 
-def _answers(scope: Scope, sure: re.Pattern[str], keras: bool) -> bool:
+def _returns_such_test(scope: Scope, sure: re.Pattern[str], keras: bool) -> bool:
     """Tell whether a function returns a test for a release or a name."""
     shown = [text(event.value) for event in scope.events() if event.kind == "return"]
     return any(sure.search(item if keras else item.replace("keras.__version__", "")) for item in shown)
@@ -329,12 +331,12 @@ def _first_left(program: Program, scope: Scope) -> dict[int, Point]:
     del program
     found: dict[int, Point] = {}
     for event in scope.events():
-        if _leaves(event):
+        if _leaves_scope(event):
             found[event.block] = min(event.place.end, found.get(event.block, event.place.end))
     return found
 
 
-def _leaves(event: Event) -> bool:
+def _leaves_scope(event: Event) -> bool:
     if event.kind in ("raise", "return"):
         return True
     if event.kind != "expr" or event.value is None or not isinstance(event.value, Call):

@@ -139,9 +139,9 @@ class Reach:
     @property
     def via(self) -> str:
         """The way in words for messages, such as `map at line 12 calls f`."""
-        return self._via(self.root, direct=not self.path)
+        return self._way_text(self.root, direct=not self.path)
 
-    def _via(self, root: Root, *, direct: bool) -> str:
+    def _way_text(self, root: Root, *, direct: bool) -> str:
         name = "a lambda" if root.scope.kind == "lambda" else root.scope.qualname
         if direct:
             return f"{root.what} calls {name}"
@@ -157,7 +157,7 @@ class Reach:
         for here in (self, *(other for other in self.beside if other is not self)):
             if here is self or here.passes(block, place):
                 for root, calls, steps in here.chains(block, place, frozenset(), left):
-                    yield Way(steps, self._via(root, direct=not calls))
+                    yield Way(steps, self._way_text(root, direct=not calls))
 
     def passes(self, block: int, place: Place | None) -> bool:
         """Tell whether a place in the function may run when it is reached this way."""
@@ -204,7 +204,7 @@ class HotPaths:
         self.program = program
         self.flow: Flow = flow_of(program)
         self.ways = ways_of(program)
-        self.roots: list[Root] = list(self._roots())
+        self.roots: list[Root] = list(self._hot_roots())
         self._reached: dict[tuple[int, str], list[Reach]] = {}
         self._wide: dict[tuple[int, str], Reach] | None = None
         self._count = 0
@@ -213,7 +213,7 @@ class HotPaths:
         self._steps: list[tuple[Scope, int, Site]] | None = None
         self._taped: dict[tuple[int, int], bool] = {}
         for root in self.roots:
-            self._spread(root)
+            self._spread_from(root)
 
     def reach(self, scope: Scope, *kinds: str) -> Reach | None:
         """Return how a function may be reached from a root of some kinds, or None.
@@ -275,7 +275,7 @@ class HotPaths:
             if kind in kinds:
                 yield from found
 
-    def _roots(self) -> Iterator[Root]:
+    def _hot_roots(self) -> Iterator[Root]:
         seen: dict[tuple[object, ...], Root] = {}
         for dataset in self.flow.datasets:
             site = dataset.site
@@ -360,7 +360,7 @@ class HotPaths:
                     yield Root(GRAPH, scope, None, f"Keras's fit compiles {scope.name} and")
         yield from self._judging_roots(decorated)
         for site in self.flow.named("tensorflow.function"):
-            if not self._happens(site):
+            if not self._may_happen(site):
                 continue
             for function in functions_of(site.argument(0, "func")):
                 if id(function.scope) in decorated:
@@ -387,7 +387,7 @@ class HotPaths:
             ):
                 continue
             for position, parameter in _JUDGES:
-                for function in self._judging(site.argument(position, parameter)):
+                for function in self._judging_functions(site.argument(position, parameter)):
                     if id(function.scope) in seen:
                         continue
                     seen.add(id(function.scope))
@@ -400,12 +400,12 @@ class HotPaths:
                         function,
                     )
 
-    def _judging(self, value: Value | None) -> Iterator[Function]:
+    def _judging_functions(self, value: Value | None) -> Iterator[Function]:
         """Yield the functions that Keras calls for a loss, a metric, or a list of them."""
         for item in alternatives(value):
             if isinstance(item, Items):
                 for inner in item.items:
-                    yield from self._judging(inner)
+                    yield from self._judging_functions(inner)
             elif isinstance(item, Function):
                 yield item
             elif isinstance(item, Instance):
@@ -416,7 +416,7 @@ class HotPaths:
                         if scope is not None:
                             yield Function(scope, receiver=item)
 
-    def _happens(self, site: Site) -> bool:
+    def _may_happen(self, site: Site) -> bool:
         """Tell whether a call may run, given the arguments of the calls that led to it."""
         given: Pairs = ()
         path: tuple[Site, ...] = ()
@@ -452,13 +452,13 @@ class HotPaths:
         known = [set(self.ways.given(site, target, ())) for site, target in calls]
         return tuple(sorted(set.intersection(*known), key=lambda item: item[0])) if known else ()
 
-    def _spread(self, root: Root) -> None:
+    def _spread_from(self, root: Root) -> None:
         pending = deque([Reach(root, root.scope, (), self._known_at(root), guards=self.ways)])
         while pending and self._count < MAX_REACHED:
             reach = pending.popleft()
             scope, path = reach.scope, reach.path
             known = self._reached.setdefault((id(scope), root.kind), [])
-            same = next((other for other in known if self._covers(other, reach, len(known))), None)
+            same = next((other for other in known if self._covers_reach(other, reach, len(known))), None)
             if same is not None:
                 if len(same.others) < MAX_WAYS:
                     same.others.append(reach)
@@ -476,7 +476,7 @@ class HotPaths:
                         Reach(root, target.scope, (*path, site), given, before=reach, guards=self.ways)
                     )
 
-    def _covers(self, other: Reach, reach: Reach, count: int) -> bool:
+    def _covers_reach(self, other: Reach, reach: Reach, count: int) -> bool:
         """Tell whether a kept way to a function reaches all that another way reaches.
 
         The kept way must know no other argument values, and have its function made in the same run.
@@ -516,12 +516,14 @@ class HotPaths:
             block = innermost_loop(site.scope, site.call.block)
             if block is None or self.reach(site.scope, GRAPH, ELEMENT, PYTHON) is not None:
                 continue
-            if site.name.endswith(".train_on_batch") or any(self._trains(target) for target in site.targets):
+            if site.name.endswith(".train_on_batch") or any(
+                self._trains_model(target) for target in site.targets
+            ):
                 found.append((site.scope, block, site))
         self._steps = found
         return found
 
-    def _trains(self, function: Function) -> bool:
+    def _trains_model(self, function: Function) -> bool:
         if function.compiled is not None and "train" in function.scope.name:
             return True
         return self._uses_tape(function.scope, 0)

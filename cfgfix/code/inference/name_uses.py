@@ -78,12 +78,12 @@ class Loads:
                     self.inner.setdefault(id(scopes[scope.parent]), []).append(scope)
                 self.imported.update(source.rsplit(".", 1)[-1] for source in scope.imports.values())
             for scope in scopes:
-                self._scope(scope)
+                self._read_scope(scope)
 
-    def _scope(self, scope: Scope) -> None:
+    def _read_scope(self, scope: Scope) -> None:
         for event in scope.events():
             for target in event.targets:
-                self._target(target, event, scope)
+                self._read_target(target, event, scope)
             if event.kind == "augment":
                 self._visit(event.targets[0], event, "augmented", scope)
             if event.value is not None:
@@ -107,12 +107,12 @@ class Loads:
             if (id(scope), number) not in self.calls:
                 self._visit(call, None, "lost", scope)
 
-    def _target(self, target: Expr, event: Event, scope: Scope) -> None:
+    def _read_target(self, target: Expr, event: Event, scope: Scope) -> None:
         if isinstance(target, Collection):
             for item in target.items:
-                self._target(item, event, scope)
+                self._read_target(item, event, scope)
         elif isinstance(target, Starred):
-            self._target(target.value, event, scope)
+            self._read_target(target.value, event, scope)
         elif isinstance(target, Attribute):
             self._visit(target.base, event, "owner", scope)
         elif isinstance(target, Subscript):
@@ -128,7 +128,7 @@ class Loads:
             if isinstance(expr, NotKept):
                 continue
             around[id(expr)] = (parent, role)
-            if isinstance(expr, NAMING) and _loose(parent, role, scope):
+            if isinstance(expr, NAMING) and _is_loose(parent, role, scope):
                 self.loose.append((expr, scope))
             if isinstance(expr, Name):
                 names.setdefault(expr.name, []).append(expr)
@@ -203,7 +203,7 @@ class Loads:
                     pending.append(inner)
 
 
-def _loose(parent: Around, role: Role, scope: Scope) -> bool:
+def _is_loose(parent: Around, role: Role, scope: Scope) -> bool:
     """Tell whether an expression's value goes where config sections are not followed."""
     if isinstance(parent, Event):
         kind = parent.kind

@@ -90,12 +90,12 @@ class Reached:
         if self._taken is None:
             # What names it stands as a rule in its own file and those that import it. Where nothing does there, the files in which its
             # name stands are looked at; all of them together only where that is asked for often.
-            if self._is_named(unit, self._importing):
+            if self._is_named(unit, self._importing_paths):
                 return True
             self._searched += 1
             if self._searched <= MAX_SEARCHED:
                 return self._is_named(unit, self._files_naming)
-            self._taken = self._all()
+            self._taken = self._all_reached()
         return id(unit) in self._taken
 
     def mentions(self, scope: Scope) -> bool:
@@ -191,8 +191,8 @@ class Reached:
         if path in self._entered:
             return True
         if self._elsewhere is None:
-            self._elsewhere = self.written({_word(path) for path in self._modules})
-        if _word(path) in self._elsewhere:
+            self._elsewhere = self.written({_path_word(path) for path in self._modules})
+        if _path_word(path) in self._elsewhere:
             self._enter(path)
         return path in self._entered
 
@@ -205,7 +205,7 @@ class Reached:
             if word in data and (file.path in self._modules or pattern.search(data)):
                 yield file.path
 
-    def _importing(self, unit: Scope) -> Iterator[str]:
+    def _importing_paths(self, unit: Scope) -> Iterator[str]:
         """Yield the paths of the module of a function or class, and of all its importers.
 
         Modules that import it by way of others are among them.
@@ -221,7 +221,7 @@ class Reached:
                     seen.add(other)
                     pending.append(other)
 
-    def _all(self) -> set[int]:
+    def _all_reached(self) -> set[int]:
         """Return the functions and classes, by identity, that code that runs leads to."""
         units: dict[str, list[Part]] = {}
         own: dict[str, dict[str, list[Part]]] = {}
@@ -231,9 +231,9 @@ class Reached:
                 if part.unit is not None:
                     units.setdefault(part.unit.name, []).append(part)
                     here.setdefault(part.unit.name, []).append(part)
-        elsewhere = self.written({*units, *(_word(path) for path in self._modules)})
+        elsewhere = self.written({*units, *(_path_word(path) for path in self._modules)})
         for path in self._modules:
-            if _word(path) in elsewhere:
+            if _path_word(path) in elsewhere:
                 self._enter(path)
         taken: set[int] = set()
         known: set[str] = set()
@@ -273,7 +273,7 @@ class Reached:
         return found
 
 
-def _word(path: str) -> str:
+def _path_word(path: str) -> str:
     return os.path.basename(path).removesuffix(".py")
 
 

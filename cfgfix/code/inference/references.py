@@ -57,13 +57,13 @@ def references(program: Program) -> list[Reference]:
     legacy = is_keras_2(program)
     known: dict[str, Presence | None] = {}
     for module in program.modules:
-        rebound = _rebound(module)
+        rebound = _rebound_names(module)
         for scope in module.summary.scopes:
             for expr, block in scope.references:
                 raw = program.static_name(expr, scope)
                 if raw is None:
                     continue
-                choice = _meanings(program, rebound, expr, scope, block) if rebound else None
+                choice = _dotted_meanings(program, rebound, expr, scope, block) if rebound else None
                 if choice:
                     # What has the name, or is not known to lack it, is what the code means where several may be meant.
                     raw = max(choice, key=lambda name: _releases_with(table.presence(name), table))
@@ -89,7 +89,7 @@ def references(program: Program) -> list[Reference]:
 _Imports = dict[int, dict[str, list[tuple[Event, str]]]]
 
 
-def _rebound(module: Module) -> _Imports:
+def _rebound_names(module: Module) -> _Imports:
     """Return the names that several imports bind in a module, by the scope's number."""
     found: _Imports = {}
     for scope in module.summary.scopes:
@@ -107,7 +107,7 @@ def _rebound(module: Module) -> _Imports:
     return found
 
 
-def _meanings(program: Program, rebound: _Imports, expr: Expr, scope: Scope, block: int) -> list[str]:
+def _dotted_meanings(program: Program, rebound: _Imports, expr: Expr, scope: Scope, block: int) -> list[str]:
     """Return the dotted names of an expression whose first name several imports bind.
 
     An import hides those before it, unless it stands in a branch that the expression is not in and may not have run.
@@ -141,7 +141,7 @@ def _releases_with(presence: Presence | None, table: Api) -> int:
     return (table.admitted if presence is None else presence.mask & table.admitted).bit_count()
 
 
-def _imports(program: Program, package: str) -> bool:
+def _imports_package(program: Program, package: str) -> bool:
     return any(
         source.partition(".")[0] == package
         for module in program.modules
@@ -160,7 +160,7 @@ def is_keras_2(program: Program) -> bool:
 
 
 def _asks_for_keras_two(program: Program) -> bool:
-    if program.requirement.keras_2 or _imports(program, "tensorflow_gnn"):
+    if program.requirement.keras_2 or _imports_package(program, "tensorflow_gnn"):
         # TensorFlow GNN refuses Keras 3 while it is imported (tensorflow_gnn 1.0.3, `_check_keras_version`).
         return True
     for module in program.modules:

@@ -80,11 +80,11 @@ def modules_of_old_releases(program: Program) -> frozenset[int]:
 def _modules_for_older_releases(program: Program, apart: set[str]) -> frozenset[int]:
     newer = {folder for folder, _ in program.requirement.below} - apart
     return frozenset(
-        id(module) for module in program.modules if _nearest(os.path.abspath(module.path), apart, newer)
+        id(module) for module in program.modules if _is_nearest_in(os.path.abspath(module.path), apart, newer)
     )
 
 
-def _nearest(path: str, apart: set[str], newer: set[str]) -> bool:
+def _is_nearest_in(path: str, apart: set[str], newer: set[str]) -> bool:
     """Tell whether a path's nearest folder in `apart` or `newer` is in `apart`."""
     while apart and path != os.path.dirname(path):
         path = os.path.dirname(path)
@@ -182,10 +182,10 @@ def failing_imports(program: Program, module: Module) -> list[FailingImport]:
 
     Imports in code that is ready for that are left out.
     """
-    return list(_failing(program, module))
+    return list(_failing_imports(program, module))
 
 
-def _failing(program: Program, module: Module) -> Iterator[FailingImport]:
+def _failing_imports(program: Program, module: Module) -> Iterator[FailingImport]:
     table = api(program)
     if "keras" not in standalone(program, module) or table.silent or module.scope is None:
         return

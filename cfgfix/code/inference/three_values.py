@@ -8,14 +8,14 @@ from typing import Any
 from cfgfix.code.model.nodes import Collection, Expr, Name
 
 
-class _Unknown:
+class _UnknownValue:
     __slots__ = ()
 
     def __repr__(self) -> str:
         return "unknown"
 
 
-UNKNOWN: Any = _Unknown()
+UNKNOWN: Any = _UnknownValue()
 """The third truth value, and any value that is not known."""
 
 

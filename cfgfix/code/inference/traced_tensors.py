@@ -80,7 +80,7 @@ class TracedTensors:
             elif isinstance(part, Attribute) and part.attribute in _KNOWN:
                 continue
             elif isinstance(part, Call):
-                found = self._gives(part, depth)
+                found = self._gives_tensors(part, depth)
                 if found is not None:
                     if any(found):
                         return True
@@ -107,9 +107,9 @@ class TracedTensors:
                 last = event
         if last is None:
             return name.name in self._given
-        return depth > 0 and last.value is not None and self._bound(last, name.name, depth - 1)
+        return depth > 0 and last.value is not None and self._binds_tensor(last, name.name, depth - 1)
 
-    def _bound(self, event: Event, name: str, depth: int) -> bool:
+    def _binds_tensor(self, event: Event, name: str, depth: int) -> bool:
         """Tell whether a statement binds a name to a tensor."""
         value = event.value
         if value is None or event.kind not in ("assign", "augment", "annotate"):
@@ -122,20 +122,20 @@ class TracedTensors:
             if isinstance(target, Collection):
                 for position, part in enumerate(target.items):
                     if is_name(part, name):
-                        return self._item(value, position, len(target.items), depth)
+                        return self._is_tensor_item(value, position, len(target.items), depth)
         return False
 
-    def _item(self, value: Expr, position: int, length: int, depth: int) -> bool:
+    def _is_tensor_item(self, value: Expr, position: int, length: int, depth: int) -> bool:
         """Tell whether one item of a value that is unpacked is a tensor."""
         if isinstance(value, Collection):
             return len(value.items) == length and self.holds(value.items[position], depth)
         if isinstance(value, Call):
-            found = self._gives(value, depth)
+            found = self._gives_tensors(value, depth)
             if found is not None:
                 return found[position] if len(found) == length else len(found) == 1 and found[0]
         return self.holds(value, depth)
 
-    def _gives(self, call: Call, depth: int) -> tuple[bool, ...] | None:
+    def _gives_tensors(self, call: Call, depth: int) -> tuple[bool, ...] | None:
         """Tell for each item of a call's result whether it is a tensor.
 
         None where that is not known.
@@ -148,7 +148,7 @@ class TracedTensors:
         if site is None:
             return None
         if site.targets:
-            results = [self._returned(site, target, depth) for target in site.targets]
+            results = [self._returns_tensors(site, target, depth) for target in site.targets]
             return results[0] if all(item == results[0] for item in results) and not site.open else (False,)
         if site.name.startswith(("numpy.", "scipy.")):
             return (False,)
@@ -156,7 +156,7 @@ class TracedTensors:
             return (is_operation(site.name),)
         return None
 
-    def _returned(self, site: Site, target: Function, depth: int) -> tuple[bool, ...]:
+    def _returns_tensors(self, site: Site, target: Function, depth: int) -> tuple[bool, ...]:
         """Tell for each item of a function's result whether it is a tensor."""
         owner = self._program.owner(target.scope)
         if target.scope.name == "call" and owner is not None and is_keras_part(self._program, owner):

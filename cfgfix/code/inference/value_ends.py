@@ -76,7 +76,7 @@ class End:
     guards: Guards
 
 
-class _Trace:
+class _ValueTrace:
     """Follows one value, or several, through a program to where they end."""
 
     def __init__(self, uses: Uses, origin: Path, *, whole: bool = False) -> None:
@@ -435,7 +435,7 @@ def ends_of(
         origin: The key whose value it is: giving the key itself a value is no use of it.
         whole: Whether it is a whole section, which a program writes to a file as a record of the run.
     """
-    trace = _Trace(uses, origin, whole=whole)
+    trace = _ValueTrace(uses, origin, whole=whole)
     for expr, scope in starts:
         trace.begin(expr, scope)
     return trace.run()
@@ -443,7 +443,7 @@ def ends_of(
 
 def ends_of_parameters(uses: Uses, slots: Iterable[tuple[Scope, str]], origin: Path) -> list[End]:
     """Return where the values of some parameters end."""
-    trace = _Trace(uses, origin)
+    trace = _ValueTrace(uses, origin)
     for scope, name in slots:
         trace.slot(("v", scope, name), NO_GUARDS)
     return trace.run()
@@ -451,6 +451,6 @@ def ends_of_parameters(uses: Uses, slots: Iterable[tuple[Scope, str]], origin: P
 
 def ends_of_attribute(uses: Uses, owner: Scope, name: str, origin: Path) -> list[End]:
     """Return where the values of an attribute end."""
-    trace = _Trace(uses, origin)
+    trace = _ValueTrace(uses, origin)
     trace.slot(("a", owner, name), NO_GUARDS)
     return trace.run()

@@ -108,7 +108,7 @@ def children(expr: Expr) -> Sequence[Expr]:
     return _PARTS[type(expr)](expr)
 
 
-def _none(_: Expr) -> Sequence[Expr]:
+def _no_children(_: Expr) -> Sequence[Expr]:
     return ()
 
 
@@ -122,19 +122,19 @@ def _compare(expr: Compare) -> Sequence[Expr]:
     return (expr.left, *[item.right for item in expr.rights])
 
 
-def _dictionary(expr: Dictionary) -> Sequence[Expr]:
+def _dictionary_children(expr: Dictionary) -> Sequence[Expr]:
     return [part for pair in expr.entries for part in pair if part is not None]
 
 
-def _slice(expr: Slice) -> Sequence[Expr]:
+def _slice_children(expr: Slice) -> Sequence[Expr]:
     return [part for part in (expr.lower, expr.upper, expr.step) if part is not None]
 
 
 _PARTS: dict[type[Expr], Callable[[Any], Sequence[Expr]]] = {
-    Name: _none,
-    Literal: _none,
-    Lambda: _none,
-    NotKept: _none,
+    Name: _no_children,
+    Literal: _no_children,
+    Lambda: _no_children,
+    NotKept: _no_children,
     Attribute: lambda expr: (expr.base,),
     Starred: lambda expr: (expr.value,),
     Yield: lambda expr: (expr.value,),
@@ -150,8 +150,8 @@ _PARTS: dict[type[Expr], Callable[[Any], Sequence[Expr]]] = {
     Pattern: operator.attrgetter("parts"),
     Compare: _compare,
     Conditional: lambda expr: (expr.test, expr.then, expr.otherwise),
-    Dictionary: _dictionary,
-    Slice: _slice,
+    Dictionary: _dictionary_children,
+    Slice: _slice_children,
 }
 """How the parts of each kind are found."""
 

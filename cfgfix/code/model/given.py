@@ -149,12 +149,12 @@ def _unpack(call: Call, spread: Mapping[str, GivenValue], scope: Scope) -> Place
     if len(sections) != 1 or any(name in spread for name, _ in call.keywords):
         return None
     place = place_of(sections[0], scope) or call.place
-    written = tuple((name, _written(item, place)) for name, item in spread.items())
+    written = tuple((name, _written_expression(item, place)) for name, item in spread.items())
     call.keywords = (*(pair for pair in call.keywords if pair[0] is not None), *written)
     return place
 
 
-def _written(given: GivenValue, place: Place) -> Expr:
+def _written_expression(given: GivenValue, place: Place) -> Expr:
     """Return a value as an expression, a list as one of constants."""
     value = given.value
     if isinstance(value, list) and not any(isinstance(item, (list, dict)) for item in value):
@@ -174,7 +174,7 @@ def _replace(call: Call, argument: int | str, given: GivenValue, scope: Scope) -
     if written is None or isinstance(written, Literal):
         return None
     place = place_of(written, scope) or call.place
-    constant = _written(given, place)
+    constant = _written_expression(given, place)
     call.args = tuple(constant if expr is written else expr for expr in call.args)
     call.keywords = tuple((name, constant if expr is written else expr) for name, expr in call.keywords)
     return place

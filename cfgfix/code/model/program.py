@@ -21,7 +21,7 @@ from cfgfix.code.model.values import ClassValue, External, Function, ModuleValue
 from cfgfix.code.tensorflow.requirement import NOTHING, Requirement
 
 
-def _sides(base: Expr) -> tuple[Expr, ...]:
+def _base_expressions(base: Expr) -> tuple[Expr, ...]:
     """Return the expressions that a base of a class may be.
 
     For `Layer if HAS_TENSORFLOW else object` these are the sides but `object`; any other base is returned itself.
@@ -91,7 +91,7 @@ class Bases(NamedTuple):
     outside: list[str]
 
 
-class _Search:
+class _NameSearch:
     """One search for a name's definition: its depth, and the names it has looked up."""
 
     __slots__ = ("depth", "seen")
@@ -133,10 +133,10 @@ class Program(ProgramFiles):
         key = (name, id(importer))
         known = self._found.get(key)
         if known is None:
-            known = self._found[key] = self._find(name, importer, _Search())
+            known = self._found[key] = self._find(name, importer, _NameSearch())
         return known
 
-    def _find(self, name: str, importer: Module | None, search: _Search) -> Value:
+    def _find(self, name: str, importer: Module | None, search: _NameSearch) -> Value:
         if importer is not None:
             name = absolute(name, importer)
         if search.depth > MAX_REEXPORTS:
@@ -165,10 +165,10 @@ class Program(ProgramFiles):
         key = (id(module), name)
         known = self._members.get(key)
         if known is None:
-            known = self._members[key] = self._member(module, name, _Search())
+            known = self._members[key] = self._member(module, name, _NameSearch())
         return known
 
-    def _member(self, module: Module, name: str, search: _Search) -> Value:
+    def _member(self, module: Module, name: str, search: _NameSearch) -> Value:
         scope = module.scope
         key = (id(module), name)
         if scope is None or search.depth > MAX_REEXPORTS or key in search.seen:
@@ -259,7 +259,7 @@ class Program(ProgramFiles):
         outside: list[str] = []
         found = self._mro[id(scope)] = Bases(classes, outside)
         outer = scope.module.summary.scopes[scope.parent] if scope.parent >= 0 else scope
-        for base in (part for item in scope.bases for part in _sides(item)):
+        for base in (part for item in scope.bases for part in _base_expressions(item)):
             value = self.static_value(base, outer)
             if isinstance(value, ClassValue):
                 inner, others = self.bases(value.scope)

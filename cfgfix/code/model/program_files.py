@@ -251,7 +251,7 @@ class ProgramFiles:
         known = {module.path for module in self.all_modules() if module.scope is not None}
         return [path for path in self.files if path not in known]
 
-    def _index(self) -> dict[str, str]:
+    def _index_by_name(self) -> dict[str, str]:
         names = self._names
         if names is None:
             names = {}
@@ -289,7 +289,7 @@ class ProgramFiles:
     def _key_of(self, name: str, importer: Module | None) -> str | None:
         if importer is not None:
             name = absolute(name, importer)
-        names = self._index()
+        names = self._index_by_name()
         if importer is not None and "." not in name:
             # A script sees the modules beside it.
             folder = importer.folder

@@ -82,8 +82,8 @@ def _add(path: str, root: str, found: dict[str, PythonFile], *, named: bool = Fa
 
 
 def _walk(folder: str, excluded: Callable[[str], bool], found: dict[str, PythonFile]) -> None:
-    pending: list[tuple[str, tuple[_Ignore, ...], bool]] = [(folder, _outer_ignores(folder), False)]
-    tracked: _Tracked | None = None
+    pending: list[tuple[str, tuple[_IgnoreFile, ...], bool]] = [(folder, _outer_ignores(folder), False)]
+    tracked: _TrackedFiles | None = None
     while pending and len(found) < MAX_FILES:
         here, ignores, inside_ignored = pending.pop()
         try:
@@ -95,7 +95,7 @@ def _walk(folder: str, excluded: Callable[[str], bool], found: dict[str, PythonF
         if "pyvenv.cfg" in names:
             continue
         if ".gitignore" in names:
-            ignore = _Ignore.read(here)
+            ignore = _IgnoreFile.read(here)
             if ignore is not None:
                 ignores = (*ignores, ignore)
         for entry in entries:
@@ -115,7 +115,7 @@ def _walk(folder: str, excluded: Callable[[str], bool], found: dict[str, PythonF
             if ignored:
                 # What is committed is part of the project, whatever a pattern says: git itself sees it so.
                 if tracked is None:
-                    tracked = _Tracked.in_repository_of(folder)
+                    tracked = _TrackedFiles.in_repository_of(folder)
                 if not tracked.holds(path, folder=is_folder):
                     continue
             if is_folder:
@@ -156,7 +156,7 @@ class _NamePatterns:
         )
 
 
-class _Ignore:
+class _IgnoreFile:
     """One `.gitignore` file. The library that knows the patterns is asked only about paths that one of them may fit."""
 
     __slots__ = ("_always", "_folder", "_folders", "_lines", "_maybe", "_names", "_roots", "_spec")
@@ -195,7 +195,7 @@ class _Ignore:
         )
 
     @classmethod
-    def read(cls, folder: str) -> _Ignore | None:
+    def read(cls, folder: str) -> _IgnoreFile | None:
         try:
             data = read_regular(os.path.join(folder, ".gitignore"), 256 * 1024)
             lines = data.decode("utf-8", "replace").splitlines()
@@ -211,7 +211,9 @@ class _Ignore:
         if (
             not self._always
             and not any(map(self._maybe.hold, parts))
-            and not any(_begins(root, parts) for key in (parts[0], None) for root in self._roots.get(key, ()))
+            and not any(
+                _may_begin(root, parts) for key in (parts[0], None) for root in self._roots.get(key, ())
+            )
         ):
             return False
         if any(map(self._names.hold, parts)) or any(map(self._folders.hold, parts if folder else parts[:-1])):
@@ -237,7 +239,7 @@ def _parts_from_root(parts: list[str]) -> tuple[str | None, ...]:
     return tuple(None if _WILD.intersection(part) or "\\" in part else part for part in known)
 
 
-def _begins(root: tuple[str | None, ...], parts: list[str]) -> bool:
+def _may_begin(root: tuple[str | None, ...], parts: list[str]) -> bool:
     """Tell whether a path may be or lie below a path that a pattern matches."""
     return len(root) <= len(parts) and all(
         part is None or part == name for part, name in zip(root, parts, strict=False)
@@ -272,7 +274,7 @@ MAX_INDEX = 64 * 1024 * 1024
 """Largest git index that is read, in bytes; the one of a repository with 400,000 files is about that size."""
 
 
-class _Tracked:
+class _TrackedFiles:
     """The files a git repository tracks, read from its index."""
 
     __slots__ = ("_files", "_folders", "_root")
@@ -288,7 +290,7 @@ class _Tracked:
                 above = above.rpartition("/")[0]
 
     @classmethod
-    def in_repository_of(cls, folder: str) -> _Tracked:
+    def in_repository_of(cls, folder: str) -> _TrackedFiles:
         here = os.path.abspath(folder)
         while not os.path.exists(os.path.join(here, ".git")):
             above = os.path.dirname(here)
@@ -336,9 +338,9 @@ def _index_paths(data: bytes) -> Iterator[str]:
         yield previous.decode("utf-8", "replace")
 
 
-def _outer_ignores(folder: str) -> tuple[_Ignore, ...]:
+def _outer_ignores(folder: str) -> tuple[_IgnoreFile, ...]:
     """Return the ignore files above a folder, up to the repository's root."""
-    found: list[_Ignore] = []
+    found: list[_IgnoreFile] = []
     here = os.path.abspath(folder)
     while not os.path.exists(os.path.join(here, ".git")):
         above = os.path.dirname(here)
@@ -346,7 +348,7 @@ def _outer_ignores(folder: str) -> tuple[_Ignore, ...]:
             return ()
         here = above
         if os.path.isfile(os.path.join(here, ".gitignore")):
-            ignore = _Ignore.read(here)
+            ignore = _IgnoreFile.read(here)
             if ignore is not None:
                 found.append(ignore)
     return tuple(found)
@@ -356,7 +358,7 @@ def is_ignored(root: str, path: str) -> bool:
     """Tell whether `.gitignore` files of a repository exclude a file."""
     here, *names = root, *path.split("/")
     for number, _ in enumerate(names):
-        ignore = _Ignore.read(os.path.join(here, *names[:number]))
+        ignore = _IgnoreFile.read(os.path.join(here, *names[:number]))
         if ignore is not None and any(
             ignore.matches(os.path.join(here, *names[: end + 1]), folder=end + 1 < len(names))
             for end in range(number, len(names))
@@ -427,7 +429,7 @@ def decode(data: bytes, path: str) -> tuple[str, tuple[tuple[int, int], ...]] | 
     The text of a notebook comes with the first lines of its cells.
     """
     if path.endswith(".ipynb"):
-        return _notebook(data)
+        return _notebook_code(data)
     if data.startswith(b"\xef\xbb\xbf"):
         data = data[3:]
     encoding = _declared_encoding(data)
@@ -469,7 +471,7 @@ def _text_encoding(name: str) -> str:
     return name if plain and codecs.lookup(name).name not in _SLOW else "utf-8"
 
 
-def _notebook(data: bytes) -> tuple[str, tuple[tuple[int, int], ...]] | str:
+def _notebook_code(data: bytes) -> tuple[str, tuple[tuple[int, int], ...]] | str:
     """Return the joined code cells of a notebook, with IPython's lines as comments.
 
     Each cell begins with a line `# cell N`, so that a place can be told by cell.

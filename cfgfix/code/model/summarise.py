@@ -41,7 +41,7 @@ def summarise(text: str, path: str = "<text>") -> ModuleSummary:
     summary.lines = count
     summary.words = tuple(word for word in WORDS if word in text)
     if "cfgfix:" in text:
-        summary.suppressions = _suppressions(text)
+        summary.suppressions = _suppression_rows(text)
     return summary
 
 
@@ -88,7 +88,7 @@ def _too_deep(text: str) -> bool:
     return False
 
 
-def _suppressions(text: str) -> tuple[tuple[int, tuple[str, ...], bool], ...]:
+def _suppression_rows(text: str) -> tuple[tuple[int, tuple[str, ...], bool], ...]:
     import re
 
     pattern = re.compile(r"#\s*cfgfix:\s*ignore(-file)?\s*(?:\[([^\]\n]*)\])?")

@@ -298,7 +298,7 @@ def alternatives(value: Value | None) -> tuple[Value, ...]:
     return value.values if type(value) is Many else (value,)
 
 
-def _joined(sets: list[Dataset]) -> Value:
+def _joined_value(sets: list[Dataset]) -> Value:
     merged: Value = sets[0]
     for following in sets[1:]:
         merged = join(merged, following)
@@ -357,7 +357,7 @@ def join(first: Value, second: Value) -> Value:
         elif item not in found:
             found.append(item)
     if sets:
-        found.append(_joined(sets))
+        found.append(_joined_value(sets))
     if len(found) == 1:
         return found[0]
     return Many(tuple(found[:8]))

@@ -419,7 +419,7 @@ class Api:
         if name not in self._signatures:
             entry = self._parameters.get(_TOP.get(name, name))
             self._signatures[name] = (
-                None if entry is None or not entry["known"] else self._signature(name, entry)
+                None if entry is None or not entry["known"] else self._signature_of(name, entry)
             )
         return self._signatures[name]
 
@@ -463,7 +463,7 @@ class Api:
         lacking: list[set[str]] = []
         names: dict[str, None] = {}
         three = self.words_known
-        for bit in self._bits(releases):
+        for bit in self._release_bits(releases):
             order = found.positions(bit)
             if by_position and not order:
                 return ()
@@ -483,13 +483,13 @@ class Api:
         found = self.constructor(name)
         if found is None or not releases or self.calls.takes_any_number(found.name):
             return None
-        counts = [len(found.positions(bit)) for bit in self._bits(releases)]
+        counts = [len(found.positions(bit)) for bit in self._release_bits(releases)]
         return max(counts) if all(counts) else None
 
-    def _bits(self, releases: int) -> list[int]:
+    def _release_bits(self, releases: int) -> list[int]:
         return [1 << number for number in range(len(self.versions)) if releases >> number & 1]
 
-    def _signature(self, name: str, entry: Mapping[str, Any]) -> Signature:
+    def _signature_of(self, name: str, entry: Mapping[str, Any]) -> Signature:
         own: Mapping[str, int] = entry["names"]
         base = self._bases[entry["base"]] if "base" in entry else {}
         every = tuple(own)

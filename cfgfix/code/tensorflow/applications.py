@@ -114,12 +114,12 @@ class Application:
             trainable,
             self.row.fixed,
             for_weights=True,
-            extra=_fitted(self.row.kept, pixels),
-            work=_fitted(self.row.work, pixels),
+            extra=_fitted_size(self.row.kept, pixels),
+            work=_fitted_size(self.row.work, pixels),
         )
 
 
-def _fitted(terms: Sequence[float], pixels: float) -> float:
+def _fitted_size(terms: Sequence[float], pixels: float) -> float:
     return max(0.0, terms[0] * pixels + terms[1])
 
 
@@ -133,7 +133,7 @@ def application(name: str, given: Mapping[str, Any]) -> Application:
     Raises:
         UnknownSize: The table does not have the model, or an argument that counts is not known.
     """
-    row = _rows().get(name)
+    row = _table_rows().get(name)
     if row is None:
         raise UnknownSize
     for parameter, value in given.items():
@@ -160,7 +160,7 @@ def application(name: str, given: Mapping[str, Any]) -> Application:
 _ROWS: dict[str, Row] = {}
 
 
-def _rows() -> dict[str, Row]:
+def _table_rows() -> dict[str, Row]:
     """Return the table, read once."""
     if not _ROWS:
         with open(TABLE, encoding="utf-8") as stream:

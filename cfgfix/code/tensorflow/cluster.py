@@ -36,7 +36,7 @@ class Fault:
     values: Mapping[str, object]
 
 
-def _problem(check: str, steps: tuple[str, ...], problem: str) -> Fault:
+def _fault_at(check: str, steps: tuple[str, ...], problem: str) -> Fault:
     return Fault(check, steps, {"problem": problem})
 
 
@@ -46,14 +46,16 @@ def cluster_faults(content: Any, *, whole: bool = True) -> Iterator[Fault]:
     `whole` tells that the data is all of TF_CONFIG.
     """
     if not isinstance(content, dict):
-        yield _problem("tf_config_json", (), f"it is {_kind(content)}, no object with `cluster` and `task`")
+        yield _fault_at(
+            "tf_config_json", (), f"it is {_kind_text(content)}, no object with `cluster` and `task`"
+        )
         return
     cluster = content.get("cluster")
     if not isinstance(cluster, dict) or not cluster:
         return
-    jobs = {str(job): _addresses(value) for job, value in cluster.items()}
-    yield from _roles(jobs)
-    yield from _duplicates(jobs)
+    jobs = {str(job): _address_list(value) for job, value in cluster.items()}
+    yield from _role_faults(jobs)
+    yield from _duplicate_faults(jobs)
     task = content.get("task")
     if isinstance(task, Unknown):
         return
@@ -64,19 +66,19 @@ def cluster_faults(content: Any, *, whole: bool = True) -> Iterator[Fault]:
             names = " and ".join(f"task.{name}" for name in missing)
             yield Fault("tf_config_no_task", ("task",), {"missing": names})
         return
-    yield from _task(jobs, task["type"], task["index"])
+    yield from _task_faults(jobs, task["type"], task["index"])
 
 
-def _task(jobs: dict[str, list[str] | None], role: object, index: object) -> Iterator[Fault]:
+def _task_faults(jobs: dict[str, list[str] | None], role: object, index: object) -> Iterator[Fault]:
     if isinstance(role, Unknown):
         return
     role = str(role)
     if role not in ROLES:
-        yield _problem("tf_config_roles", ("task", "type"), f"task.type is {role!r}")
+        yield _fault_at("tf_config_roles", ("task", "type"), f"task.type is {role!r}")
         return
     if role not in jobs:
         if role != "evaluator":
-            yield _problem(
+            yield _fault_at(
                 "tf_config_index", ("task", "type"), f"this task is a {role}, and the cluster has no {role}"
             )
         return
@@ -88,28 +90,28 @@ def _task(jobs: dict[str, list[str] | None], role: object, index: object) -> Ite
     except ValueError:
         number = None
     if number is None:
-        yield _problem("tf_config_index", ("task", "index"), f"task.index is {index!r}, no whole number")
+        yield _fault_at("tf_config_index", ("task", "index"), f"task.index is {index!r}, no whole number")
     elif not 0 <= number < len(addresses):
         size = len(addresses)
         many = f"{size} task{'s' if size != 1 else ''}, from 0 to {size - 1}" if size else "no task"
-        yield _problem(
+        yield _fault_at(
             "tf_config_index", ("task", "index"), f"task.index is {number}, and cluster.{role} has {many}"
         )
 
 
-def _roles(jobs: dict[str, list[str] | None]) -> Iterator[Fault]:
+def _role_faults(jobs: dict[str, list[str] | None]) -> Iterator[Fault]:
     for job in jobs:
         if job not in ROLES:
-            yield _problem("tf_config_roles", ("cluster", job), f"the cluster has a job {job!r}")
+            yield _fault_at("tf_config_roles", ("cluster", job), f"the cluster has a job {job!r}")
     for job in ("chief", "evaluator"):
         addresses = jobs.get(job) or ()
         if len(addresses) > 1:
-            yield _problem(
+            yield _fault_at(
                 "tf_config_roles", ("cluster", job), f"the cluster has {len(addresses)} tasks of type {job}"
             )
 
 
-def _duplicates(jobs: dict[str, list[str] | None]) -> Iterator[Fault]:
+def _duplicate_faults(jobs: dict[str, list[str] | None]) -> Iterator[Fault]:
     first: dict[str, str] = {}
     twice: set[str] = set()
     for job, addresses in jobs.items():
@@ -120,16 +122,16 @@ def _duplicates(jobs: dict[str, list[str] | None]) -> Iterator[Fault]:
             if address in first and address not in twice:
                 twice.add(address)
                 problem = f"{address} is the address of {first[address]} and of {here}"
-                yield _problem("tf_config_duplicate_address", ("cluster", job), problem)
+                yield _fault_at("tf_config_duplicate_address", ("cluster", job), problem)
             first.setdefault(address, here)
     local = [address for address in first if address.startswith(_LOCAL)]
     if local and len(local) < len(first):
         job = next(job for job, addresses in jobs.items() if local[0] in (addresses or ()))
         problem = f"{local[0]} means another machine to each of the others, which do have names"
-        yield _problem("tf_config_duplicate_address", ("cluster", job), problem)
+        yield _fault_at("tf_config_duplicate_address", ("cluster", job), problem)
 
 
-def _addresses(value: object) -> list[str] | None:
+def _address_list(value: object) -> list[str] | None:
     """Return the addresses of a job from a list, or a mapping from task numbers.
 
     Unknown addresses are empty. None where the value itself is not known.
@@ -140,5 +142,5 @@ def _addresses(value: object) -> list[str] | None:
     return ["" if isinstance(item, Unknown) else str(item) for item in items]
 
 
-def _kind(value: object) -> str:
+def _kind_text(value: object) -> str:
     return {list: "a list", str: "a text", bool: "a bool", type(None): "null"}.get(type(value), "a number")

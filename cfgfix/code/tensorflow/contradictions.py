@@ -71,7 +71,7 @@ class Row:
         return any(name.startswith(item) if item.endswith(".") else name == item for item in self.of)
 
 
-class _Arguments:
+class _ArgumentOperands:
     """The arguments of a call as operands of an expression."""
 
     def __init__(self, values: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
@@ -154,7 +154,7 @@ def contradictions(
             continue
         if opaque and (row.whole or any(item not in known for item in row.defaults)):
             continue
-        scope = _Arguments(known, row.defaults)
+        scope = _ArgumentOperands(known, row.defaults)
         try:
             if evaluate(row.when, scope) is not True:
                 continue

@@ -80,7 +80,7 @@ def deployed_in(folder: str, looked: list[str]) -> tuple[str, str] | None:
         looked: Gets every file and folder that the answer depends on.
     """
     found: dict[str, str] = {}
-    for path in _descriptions(folder, looked):
+    for path in _description_files(folder, looked):
         looked.append(path)
         try:
             text = read_regular(path, MAX_BYTES).decode("utf-8", "replace")
@@ -98,7 +98,7 @@ def deployed_in(folder: str, looked: list[str]) -> tuple[str, str] | None:
     return path, held
 
 
-def _descriptions(folder: str, looked: list[str]) -> Iterator[str]:
+def _description_files(folder: str, looked: list[str]) -> Iterator[str]:
     """Yield the files below a folder that may say in which images its programs run."""
     count = 0
     pending = [(folder, 0)]

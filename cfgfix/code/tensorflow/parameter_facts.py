@@ -62,7 +62,9 @@ class FactTable:
                 known = self._names_of(found.kind, release)
                 words = tuple(sorted({*words, *known}, key=lambda word: (not word.islower(), word)))
             takes = takes or _in_words(words)
-        return ParameterFacts(takes, words, self.default(callable, name, release), self._named(release))
+        return ParameterFacts(
+            takes, words, self.default(callable, name, release), self._named_release(release)
+        )
 
     def _names_of(self, kind: str, release: int) -> list[str]:
         """Return the texts that Keras takes in place of objects of a kind.
@@ -80,17 +82,17 @@ class FactTable:
         if self._defaults is None:
             with open(TABLE, encoding="utf-8") as stream:
                 self._defaults = json.load(stream)
-        same = self._defaults["tensorflow"] == self._release(release)
+        same = self._defaults["tensorflow"] == self._release_text(release)
         return self._defaults["defaults"].get(callable, {}).get(name) if same else None
 
-    def _release(self, release: int) -> str:
+    def _release_text(self, release: int) -> str:
         if self._releases is None:
             with open(API, encoding="utf-8") as stream:
                 self._releases = list(json.load(stream)["tensorflow"])
         return self._releases[release.bit_length() - 1] if release else ""
 
-    def _named(self, release: int) -> str:
-        return ".".join(self._release(release).split(".")[:2])
+    def _named_release(self, release: int) -> str:
+        return ".".join(self._release_text(release).split(".")[:2])
 
 
 def _in_words(words: tuple[str, ...]) -> str:

@@ -62,9 +62,9 @@ class Refusals:
         kind, meant = class_of(value), ""
         is_word = isinstance(value, str) and bool(parameter.kind or parameter.words)
         if is_word:
-            if self._knows(parameter, value):
+            if self._is_known_word(parameter, value):
                 return None
-            meant = self._near(parameter, value)
+            meant = self._near_word(parameter, value)
         refused, error = parameter.refusal(kind, newest)
         takes = parameter.takes(newest)
         # Of a parameter that takes objects there may be texts and numbers that were not tried.
@@ -72,10 +72,10 @@ class Refusals:
             return None
         if is_word and not parameter.kind and len(parameter.words) == 1 and not meant:
             return None
-        always, number = self._always(parameter, kind), parameter.number(newest)
+        always, number = self._is_always_refused(parameter, kind), parameter.number(newest)
         return Refusal(is_word, meant, error, takes, always, kind, number)
 
-    def _always(self, parameter: Parameter, kind: str) -> bool:
+    def _is_always_refused(self, parameter: Parameter, kind: str) -> bool:
         """Tell whether all releases that may be meant refuse a class of values.
 
         The tried releases stand for all releases with the same Keras, 2 or 3.
@@ -110,7 +110,7 @@ class Refusals:
         words = self.api.accepted_words(kind, self.api.newest & self.api.words_known or None)
         return words if self.api.newest & self.api.words_known else words | self.api.words_of_keras_2(kind)
 
-    def _knows(self, parameter: Parameter, word: str) -> bool:
+    def _is_known_word(self, parameter: Parameter, word: str) -> bool:
         newest = self.api.newest
         words = {text for text, mask in parameter.words.items() if mask & newest}
         if word in words or (parameter.any_case and word.lower() in {text.lower() for text in words}):
@@ -122,7 +122,7 @@ class Refusals:
             return True
         return self._is_custom(word)
 
-    def _near(self, parameter: Parameter, word: str) -> str:
+    def _near_word(self, parameter: Parameter, word: str) -> str:
         other = self.values.other_word(parameter.kind, word)
         if other:
             return other

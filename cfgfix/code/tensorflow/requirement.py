@@ -28,7 +28,7 @@ MAX_SETTING = 200
 
 def admits(text: str, version: Version) -> bool:
     """Tell whether a requirement such as `tensorflow>=2.4,<2.11` takes a release."""
-    return all(_holds(operator, version, part) for operator, part in _PART.findall(text))
+    return all(_holds_version(operator, version, part) for operator, part in _PART.findall(text))
 
 
 @functools.lru_cache(maxsize=64)
@@ -164,7 +164,7 @@ def parse_version(text: str) -> Version:
     return numbers[0], numbers[1], numbers[2]
 
 
-def _holds(operator: str, version: Version, text: str) -> bool:
+def _holds_version(operator: str, version: Version, text: str) -> bool:
     wanted = parse_version(text)
     parts = len(re.findall(r"\d+", text.split("+", maxsplit=1)[0])[:3])
     if text.endswith("*"):

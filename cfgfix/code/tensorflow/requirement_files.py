@@ -163,7 +163,7 @@ def read_statement(path: str, *, installs: bool = False) -> FileStatement | None
             # What a sentence says before the command is about something else: "does not work with tensorflow>2.3".
             bare = bare[install.start() :]
         if path.endswith(".cfg"):
-            listing = _lists(line, listing)
+            listing = _is_of_list(line, listing)
         # Names of packages are the same in capitals: `Keras==2.3.1`.
         low = bare.lower()
         anything = listing and not installs and _BARE.match(low) is not None
@@ -225,7 +225,7 @@ def _tensorflow_of_companion(line: str) -> tuple[str, str] | None:
     )
 
 
-def _lists(line: str, before: bool) -> bool:
+def _is_of_list(line: str, before: bool) -> bool:
     """Tell whether a line of `setup.cfg` is part of a list of requirements.
 
     Args:
@@ -278,7 +278,7 @@ def read_guide(path: str) -> FileStatement | None:
 
 
 @functools.cache
-def _patterns(package: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+def _package_patterns(package: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Return the patterns for a package in a table of Poetry's and in a list."""
     if package == "tensorflow":
         return _TABLE, _NAMED
@@ -316,7 +316,7 @@ def requirement_in(line: str, package: str = "tensorflow") -> str:
     """
     if package not in line:
         return ""
-    in_table, in_list = _patterns(package)
+    in_table, in_list = _package_patterns(package)
     table = in_table.match(line)
     if table is not None:
         sign, number = table[1], table[2]

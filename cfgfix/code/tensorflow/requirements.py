@@ -120,7 +120,7 @@ def _installed_requirement(top: str, looked: list[str]) -> Requirement | None:
     places = [os.path.join(folder, name) for folder in folders for name in (".venv", "venv")]
     places += [place for name in ("VIRTUAL_ENV", "CONDA_PREFIX") if (place := os.environ.get(name))]
     for place in dict.fromkeys((*places, sys.prefix)):
-        for packages in _packages(place, looked):
+        for packages in _package_folders(place, looked):
             looked.append(packages)
             for name in _names_in(packages, (".dist-info",), most=None):
                 match = _INSTALLED.fullmatch(name)
@@ -135,7 +135,7 @@ def _installed_requirement(top: str, looked: list[str]) -> Requirement | None:
     return None
 
 
-def _packages(environment: str, looked: list[str]) -> Iterator[str]:
+def _package_folders(environment: str, looked: list[str]) -> Iterator[str]:
     """Yield the folders of an environment that packages are installed in."""
     library = os.path.join(environment, "lib")
     looked.append(library)

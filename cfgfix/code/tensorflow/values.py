@@ -53,13 +53,21 @@ class Parameter:
 
         It is `integer`, `float` or `number`; empty where the parameter takes words, objects or truth values, or it is not known.
         """
-        if any(mask & releases for mask in self.words.values()) or self.kind or self._free("text", releases):
+        if (
+            any(mask & releases for mask in self.words.values())
+            or self.kind
+            or self._takes_kind("text", releases)
+        ):
             return ""
-        if self._free("more", releases) and not self._free("float", releases):
+        if self._takes_kind("more", releases) and not self._takes_kind("float", releases):
             return "integer"
-        if not self._free("float-part", releases):
+        if not self._takes_kind("float-part", releases):
             return ""
-        return "float" if not self._free("one", releases) and self._free("float", releases) else "number"
+        return (
+            "float"
+            if not self._takes_kind("one", releases) and self._takes_kind("float", releases)
+            else "number"
+        )
 
     def takes(self, releases: int) -> str:
         """Return in words the values that the parameter takes: `an integer above 0`.
@@ -68,7 +76,7 @@ class Parameter:
         """
 
         def free(kind: str) -> bool:
-            return self._free(kind, releases)
+            return self._takes_kind(kind, releases)
 
         if any(mask & releases for mask in self.words.values()):
             some = [f"'{word}'" for word, mask in self.words.items() if mask & releases]
@@ -103,13 +111,13 @@ class Parameter:
         others = ("text", "float-part", "minus")
         if any(mask & releases for mask in self.words.values()) or self.kind:
             return ""
-        if not all(self._free(kind, releases) for kind in kinds) or any(
-            self._free(kind, releases) for kind in others
+        if not all(self._takes_kind(kind, releases) for kind in kinds) or any(
+            self._takes_kind(kind, releases) for kind in others
         ):
             return ""
-        return f"a whole number {'from 0 on' if self._free('zero', releases) else 'above 0'}"
+        return f"a whole number {'from 0 on' if self._takes_kind('zero', releases) else 'above 0'}"
 
-    def _free(self, kind: str, releases: int) -> bool:
+    def _takes_kind(self, kind: str, releases: int) -> bool:
         return not self.refused.get(kind, (0, ""))[0] & releases
 
 
@@ -148,7 +156,7 @@ class Values:
                 if entry is not None and name == "dtype":
                     # The layer of the table has weights, which are floats; one without takes every type, and inputs those of data.
                     entry = None if callable in _INPUTS else {**entry, "kind": "dtype_policies", "words": {}}
-            self._known[key] = None if entry is None else _parameter(name, entry)
+            self._known[key] = None if entry is None else _parameter_of_entry(name, entry)
         return self._known[key]
 
     def _tried_as(self, callable: str) -> str:  # noqa: A002 - as above
@@ -176,7 +184,7 @@ _HANDED_ON = {
 """Parameters that take what one of another callable takes: a policy is made of its name."""
 
 
-def _parameter(name: str, entry: Mapping[str, Any]) -> Parameter:
+def _parameter_of_entry(name: str, entry: Mapping[str, Any]) -> Parameter:
     return Parameter(
         name,
         entry["known"],

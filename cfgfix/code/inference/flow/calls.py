@@ -113,12 +113,12 @@ class Calls(Datasets):
         elif type(callee) is Many:
             ways = callee.values
             site.open = any(type(item) is Value for item in ways)
-            result = self._called(frame, site, ways[0])
+            result = self._value_of_callee(frame, site, ways[0])
             for item in ways[1:]:
-                result = join(result, self._called(frame, site, item))
+                result = join(result, self._value_of_callee(frame, site, item))
             site.result = result
         else:
-            site.result = self._called(frame, site, callee)
+            site.result = self._value_of_callee(frame, site, callee)
         if site.name or site.targets:
             self._note(site)
         elif method in MODEL_METHODS:
@@ -177,14 +177,14 @@ class Calls(Datasets):
             values += value.items
         return tuple(values)
 
-    def _called(self, frame: Frame, site: Site, callee: Value) -> Value:
+    def _value_of_callee(self, frame: Frame, site: Site, callee: Value) -> Value:
         if type(callee) is External:
-            result = self._external(frame, site, callee.name)
+            result = self._external_value(frame, site, callee.name)
             if site.name in MERGES and any(map(holds_symbolic, site.args)):
                 return Made(KERAS_TENSOR, site)
             return result
         if type(callee) is Function:
-            if not self._takes(callee, site.call):
+            if not self._takes_arguments(callee, site.call):
                 return UNKNOWN
             site.targets = (*site.targets, callee)
             return self.enter(callee, site, site.args, site.keywords)
@@ -193,7 +193,7 @@ class Calls(Datasets):
             init = self.program.method(callee.scope, "__init__")
             if init is not None:
                 function = Function(init, instance)
-                if not self._takes(function, site.call):
+                if not self._takes_arguments(function, site.call):
                     return UNKNOWN
                 site.targets = (*site.targets, function)
                 self.enter(function, site, site.args, site.keywords)
@@ -228,7 +228,7 @@ class Calls(Datasets):
                 return Made(KERAS_TENSOR, site)
         return UNKNOWN
 
-    def _takes(self, function: Function, call: Call) -> bool:
+    def _takes_arguments(self, function: Function, call: Call) -> bool:
         """Tell whether a function takes the arguments of a call.
 
         Where decorators or starred arguments hide that, the answer is True.
@@ -249,7 +249,7 @@ class Calls(Datasets):
                 return Function(item.scope, item.receiver, site, item.env)
         return Made("tensorflow.function.result", site)
 
-    def _external(self, frame: Frame, site: Site, raw: str) -> Value:
+    def _external_value(self, frame: Frame, site: Site, raw: str) -> Value:
         name = canonical_name(raw)
         if not site.name or (
             name.startswith(("tensorflow", "keras")) and (_is_of_class(name) or not _is_of_class(site.name))

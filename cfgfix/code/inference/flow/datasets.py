@@ -196,7 +196,7 @@ class Datasets(Run):
         if method not in TRANSFORMATIONS:
             dataset.uses.append((method, site))
             if method == "reduce":
-                self._callbacks(site, method)
+                self._callback_functions(site, method)
             elif method in ("as_numpy_iterator", "make_one_shot_iterator", "__iter__"):
                 return Made("iterator" if method == "__iter__" else NUMPY_ITERATOR, site)
             return UNKNOWN
@@ -218,7 +218,7 @@ class Datasets(Run):
             if not detail:
                 detail = "unknown"
         else:
-            functions = self._callbacks(site, method)
+            functions = self._callback_functions(site, method)
             if method in ("concatenate", "zip"):
                 for value in site.args:
                     other = first_dataset(value)
@@ -230,7 +230,7 @@ class Datasets(Run):
         self.datasets.append(result)
         return result
 
-    def _callbacks(self, site: Site, method: str) -> tuple[Function, ...]:
+    def _callback_functions(self, site: Site, method: str) -> tuple[Function, ...]:
         named = WITH_FUNCTION.get(method)
         if named is None:
             return ()

@@ -100,11 +100,11 @@ class Functions(Expressions):
         frame = Frame(scope, env, instance, ())
         self._body(frame)
         self._running.pop()
-        result = self._result(scope, frame)
+        result = self._result_value(scope, frame)
         self._done[key] = result
         return result
 
-    def _result(self, scope: Scope, frame: Frame) -> Value:
+    def _result_value(self, scope: Scope, frame: Frame) -> Value:
         if scope.is_async:
             return UNKNOWN
         if scope.generator:
@@ -199,8 +199,8 @@ class Functions(Expressions):
             return self.default(scope) if id(scope) not in self._running else UNKNOWN
         key = (
             id(scope),
-            *(_identity(value) for value in args),
-            *sorted((n, _identity(v)) for n, v in keywords.items()),
+            *(_identity_of(value) for value in args),
+            *sorted((n, _identity_of(v)) for n, v in keywords.items()),
         )
         if key in self._special:
             first = self._entered[key]
@@ -242,7 +242,7 @@ class Functions(Expressions):
         frame = Frame(scope, env, instance, (*site.through, site))
         self._body(frame)
         self._running.pop()
-        result = self._result(scope, frame)
+        result = self._result_value(scope, frame)
         self._special[key] = result
         return result
 
@@ -337,7 +337,7 @@ def _is_worth_a_run(value: Value) -> bool:
     return False
 
 
-def _identity(value: Value) -> object:
+def _identity_of(value: Value) -> object:
     if isinstance(value, Constant):
         return (type(value.value).__name__, repr(value.value))
     if isinstance(value, (Function, Instance, ClassValue)):
@@ -348,5 +348,5 @@ def _identity(value: Value) -> object:
         return ("d", id(value))
     if isinstance(value, (Many, Items)):
         inner = value.values if isinstance(value, Many) else value.items
-        return ("m", *[str(_identity(item)) for item in inner])
+        return ("m", *[str(_identity_of(item)) for item in inner])
     return "?"

@@ -51,19 +51,19 @@ class Statements(Functions):
     """The part of the runs that executes statements."""
 
     def _body(self, frame: Frame) -> None:
-        self._statements(frame, frame.scope.body)
+        self._run_statements(frame, frame.scope.body)
 
-    def _statements(self, frame: Frame, events: list[Event]) -> bool:
+    def _run_statements(self, frame: Frame, events: list[Event]) -> bool:
         """Run statements, and tell whether their end is never reached."""
         for event in events:
             if self._steps > MAX_STEPS:
                 self.exhausted = True
                 return True
-            if self._statement(frame, event):
+            if self._run_statement(frame, event):
                 return True
         return False
 
-    def _statement(self, frame: Frame, event: Event) -> bool:
+    def _run_statement(self, frame: Frame, event: Event) -> bool:
         kind = event.kind
         names = frame.env.names
         if kind in ("expr", "yield"):
@@ -94,14 +94,14 @@ class Statements(Functions):
         elif kind == "if":
             assert event.value is not None
             self.eval(frame, event.value)
-            self._branches(frame, event)
+            self._run_branches(frame, event)
         elif kind in ("for", "while"):
-            self._loop(frame, event)
+            self._run_loop(frame, event)
         elif kind == "with":
             for manager, target in zip(event.managers, event.targets, strict=True):
                 value = self.eval(frame, manager)
                 self._assign(frame, target, value)
-            return self._statements(frame, event.bodies[0][1])
+            return self._run_statements(frame, event.bodies[0][1])
         elif kind == "try":
             return self._try(frame, event)
         elif kind == "define":
@@ -117,7 +117,7 @@ class Statements(Functions):
         elif kind == "match":
             assert event.value is not None
             self.eval(frame, event.value)
-            self._branches(frame, event)
+            self._run_branches(frame, event)
         elif kind == "assert":
             if event.value is not None:
                 self.eval(frame, event.value)
@@ -158,12 +158,12 @@ class Statements(Functions):
                 return bare
             value = bare
             for decorator in reversed(scope.decorators):
-                value = self._decorated(frame, decorator, value)
+                value = self._decorated_value(frame, decorator, value)
             return value
         finally:
             self._defining.discard(id(scope))
 
-    def _decorated(self, frame: Frame, decorator: Expr, value: Value) -> Value:
+    def _decorated_value(self, frame: Frame, decorator: Expr, value: Value) -> Value:
         """Return the value of a function under a decorator.
 
         `tf.function` makes it a compiled function, and `tf.py_function` a library object. Others leave it unchanged.
@@ -228,14 +228,14 @@ class Statements(Functions):
                 self._assign(frame, target.base, UNKNOWN)
             self.eval(frame, target.index)
 
-    def _branches(self, frame: Frame, event: Event) -> None:
+    def _run_branches(self, frame: Frame, event: Event) -> None:
         before = frame.env.names
         ends: list[dict[str, Value]] = []
         for position, (_, body) in enumerate(event.bodies):
             frame.env.names = dict(before)
             if position == 0 and event.kind == "if":
                 self._told_by_test(frame, event.value)
-            if not self._statements(frame, body):
+            if not self._run_statements(frame, body):
                 ends.append(frame.env.names)
         if (event.kind == "if" and len(event.bodies) < 2) or event.kind == "match":
             ends.append(before)
@@ -249,7 +249,7 @@ class Statements(Functions):
         if isinstance(asked, Name) and frame.env.names.get(asked.name) is UNKNOWN:
             frame.env.names[asked.name] = self._annotated(kind, frame.scope)
 
-    def _element(self, value: Value, scope: Scope, block: int, depth: int = 3) -> Value:
+    def _loop_element(self, value: Value, scope: Scope, block: int, depth: int = 3) -> Value:
         """Return the item of a loop over a value, noting a dataset that it iterates over."""
         if isinstance(value, Dataset):
             value.uses.append(("loop", None))
@@ -262,37 +262,38 @@ class Statements(Functions):
             inner = first_dataset(given)
             return Element(inner) if inner is not None else UNKNOWN
         if value.name == "builtins.enumerate":
-            inside = self._element(_dataset_or_made(given), scope, block, depth - 1)
+            inside = self._loop_element(_dataset_or_made(given), scope, block, depth - 1)
             return Items((UNKNOWN, inside)) if inside is not UNKNOWN else UNKNOWN
         if value.name == "builtins.zip":
             items = tuple(
-                self._element(_dataset_or_made(item), scope, block, depth - 1) for item in value.site.args
+                self._loop_element(_dataset_or_made(item), scope, block, depth - 1)
+                for item in value.site.args
             )
             return Items(items) if any(item is not UNKNOWN for item in items) else UNKNOWN
         if _SHOWS_PROGRESS.fullmatch(value.name):
-            return self._element(_dataset_or_made(given), scope, block, depth - 1)
+            return self._loop_element(_dataset_or_made(given), scope, block, depth - 1)
         return UNKNOWN
 
-    def _loop(self, frame: Frame, event: Event) -> None:
+    def _run_loop(self, frame: Frame, event: Event) -> None:
         assert event.value is not None
         value = self.eval(frame, event.value)
         before = dict(frame.env.names)
         if event.kind == "for":
             item: Value = UNKNOWN
             for alternative in alternatives(value):
-                found = self._element(alternative, frame.scope, event.bodies[0][0])
+                found = self._loop_element(alternative, frame.scope, event.bodies[0][0])
                 if found is not UNKNOWN:
                     item = found
             for target in event.targets:
                 self._assign(frame, target, item)
         ends = [before]
-        if not self._statements(frame, event.bodies[0][1]):
+        if not self._run_statements(frame, event.bodies[0][1]):
             ends.append(frame.env.names)
         else:
             ends.append(frame.env.names)
         frame.env.names = _merge(before, ends)
         for _, body in event.bodies[1:]:
-            self._statements(frame, body)
+            self._run_statements(frame, body)
 
     def _try(self, frame: Frame, event: Event) -> bool:
         before = dict(frame.env.names)
@@ -300,11 +301,11 @@ class Statements(Functions):
         last = len(body) - 1
         while last > 0 and only_prints(body[last]):
             last -= 1
-        left = self._statements(frame, body[:last])
+        left = self._run_statements(frame, body[:last])
         # A handler sees what was done before the statement that failed: of the last one, nothing it binds.
         reached = dict(frame.env.names)
         if not left and body:
-            left = self._statements(frame, body[last:])
+            left = self._run_statements(frame, body[last:])
             if body[last].bodies:
                 reached = frame.env.names
         done = frame.env.names
@@ -315,18 +316,18 @@ class Statements(Functions):
             kind = blocks[block].kind
             if kind == "except":
                 frame.env.names = dict(interrupted)
-                if not self._statements(frame, suite):
+                if not self._run_statements(frame, suite):
                     ends.append(frame.env.names)
             elif kind == "try-else" and not left:
                 frame.env.names = dict(done)
-                left = self._statements(frame, suite)
+                left = self._run_statements(frame, suite)
                 done = frame.env.names
         if not left:
             ends.insert(0, done)
         frame.env.names = _merge(before, ends) if ends else done
         for block, suite in event.bodies[1:]:
             if blocks[block].kind == "finally":
-                self._statements(frame, suite)
+                self._run_statements(frame, suite)
         return not ends
 
 

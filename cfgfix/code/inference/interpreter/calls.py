@@ -300,7 +300,7 @@ def enter(call: Call, function: FunctionObject) -> Value:
     keywords = {**function.keywords, **call.keywords} if function.keywords else call.keywords
     left_out = _bind(call.handing(call.callee, args, keywords, function.spread), function, names)
     way = (*spot.calls, (spot.scope, spot.place)) if len(spot.calls) < MAX_WAY else spot.calls
-    inner = Frame(run, scope, names, way, call.frame.depth + 1, function.receiver, _owner(function))
+    inner = Frame(run, scope, names, way, call.frame.depth + 1, function.receiver, _owner_class(function))
     inner.caught = list(call.frame.caught)
     inner.left_out = left_out
     run.running[id(scope)] = count + 1
@@ -387,7 +387,7 @@ def _is_short(scope: Scope, *, loops: bool) -> bool:
     return count <= MAX_SHORT
 
 
-def _owner(function: FunctionObject) -> ClassObject | None:
+def _owner_class(function: FunctionObject) -> ClassObject | None:
     """Return the class that defines a method."""
     names, receiver = function.names, function.receiver
     if names is None or names.scope.kind != "class":
@@ -447,13 +447,13 @@ def _bind(call: Call, function: FunctionObject, names: Namespace) -> dict[str, V
             run.write_out(extra)
     for name in (*plain, *only_named) if only_named else plain:
         if name not in own:
-            own[name] = _default(call, function, name)
+            own[name] = _default_value(call, function, name)
             if spread is None and not call.opaque and name in function.defaults:
                 left_out[name] = own[name]
     return left_out
 
 
-def _default(call: Call, function: FunctionObject, name: str) -> Value:
+def _default_value(call: Call, function: FunctionObject, name: str) -> Value:
     """Return the value of a parameter that a call leaves out."""
     run, scope, spread = call.run, function.scope, call.spread
     of_sections = spread is not None and bool(spread.sections)

@@ -79,7 +79,7 @@ def comparison_result(
 ) -> bool | None:
     """Return what comparing two values gives; None where that is not known."""
     if operator in ("in", "not in"):
-        found = _contains(frame, right, left, expr)
+        found = _contains_item(frame, right, left, expr)
         return found if found is None or operator == "in" else not found
     if operator in ("is", "is not"):
         if isinstance(constant_of(left), str) and left.origins != right.origins and _may_be_text(right):
@@ -122,7 +122,7 @@ def _may_be_text(value: Value) -> bool:
     return isinstance(value.value, str) if type(value) is Scalar else isinstance(value, (Unknown, Choice))
 
 
-def _contains(frame: Frame, holder: Value, item: Value, expr: nodes.Compare) -> bool | None:
+def _contains_item(frame: Frame, holder: Value, item: Value, expr: nodes.Compare) -> bool | None:
     run = frame.run
     inner = holder.entries if isinstance(holder, Instance) and holder.entries is not None else holder
     if isinstance(inner, Method) and isinstance(inner.owner, Mapping):

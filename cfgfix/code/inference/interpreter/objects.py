@@ -12,7 +12,7 @@ KeyPath = tuple[str | int, ...]
 NOTHING: frozenset[ConfigKey] = frozenset()
 
 
-class _Spot(NamedTuple):
+class _SpotFields(NamedTuple):
     """The fields of a `Spot`."""
 
     scope: Scope
@@ -23,7 +23,7 @@ class _Spot(NamedTuple):
     turns: tuple[int, ...] = ()
 
 
-class Spot(_Spot):
+class Spot(_SpotFields):
     """A place in the code, with the calls that led there; equal to no other spot.
 
     Nothing is made as often in a run, and nothing is made faster than a tuple.

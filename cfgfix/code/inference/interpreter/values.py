@@ -44,9 +44,9 @@ def choice(values: Iterable[Value]) -> Value:
         for item in value.values if type(value) is Choice else (value,):
             if told is None and len(found) > MAX_CHOICES:
                 # The files of a folder may be thousands: each is then looked up, not held against all others.
-                told = {_sameness(other) for other in found}
+                told = {_sameness_key(other) for other in found}
             if told is not None:
-                key = _sameness(item)
+                key = _sameness_key(item)
                 if key not in told:
                     told.add(key)
                     found.append(item)
@@ -141,7 +141,7 @@ def _hold_same(first: Value, second: Value) -> bool:
     return are_same(first, second)
 
 
-def _sameness(value: Value) -> object:
+def _sameness_key(value: Value) -> object:
     """Return a key that two values share exactly where they are certainly the same.
 
     See `are_same`.

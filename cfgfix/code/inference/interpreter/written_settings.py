@@ -84,7 +84,7 @@ class WrittenSettings:
             value = getattr(name, "value", None)
             if place is not None and isinstance(value, str):
                 places[value] = place
-        self._mapping(made, places, spot)
+        self._add_mapping(made, places, spot)
 
     def arguments(self, made: Mapping, spot: Spot) -> None:
         """Note a mapping made of keyword arguments, such as `dict(a=1)`, as a section."""
@@ -94,14 +94,14 @@ class WrittenSettings:
             place = place_of(value, spot.scope)
             if name is not None and place is not None:
                 places[name] = place
-        self._mapping(made, places, spot)
+        self._add_mapping(made, places, spot)
 
     def container(self, made: Mapping, spot: Spot) -> None:
         """Note a container whose attributes the code sets one by one, as a section."""
         if made.key is None and not made.sections:
-            self._section(made, "", spot)
+            self._add_section(made, "", spot)
 
-    def _mapping(self, made: Mapping, places: dict[object, Place], spot: Spot) -> None:
+    def _add_mapping(self, made: Mapping, places: dict[object, Place], spot: Spot) -> None:
         own = [
             name for name in made.entries if name in places and isinstance(name, str) and name.isidentifier()
         ]
@@ -110,15 +110,17 @@ class WrittenSettings:
         constants = sum(1 for name in own if _is_constant(made.entries[name]))
         if constants * 2 < len(own):
             return
-        section = self._section(made, "", spot)
+        section = self._add_section(made, "", spot)
         if section is None:
             return
         if spot.scope.kind == "function" and not _OF_SETTINGS.search(spot.scope.name):
             self.loose.add(section)
         for name in own:
-            made.entries[name] = self._keyed(section, name, made.entries[name], _at(spot, places[name]))
+            made.entries[name] = self._value_of_setting(
+                section, name, made.entries[name], _spot_at(spot, places[name])
+            )
 
-    def _section(self, made: Mapping, shown: str, spot: Spot) -> ConfigKey | None:
+    def _add_section(self, made: Mapping, shown: str, spot: Spot) -> ConfigKey | None:
         if len(self.holders) >= MAX_SECTIONS:
             return None
         section = ConfigKey(WRITTEN, (), None)
@@ -135,7 +137,7 @@ class WrittenSettings:
         section = holder.key
         if section is None or section not in self.holders or not isinstance(name, str):
             return value
-        return self._keyed(section, name, value, spot)
+        return self._value_of_setting(section, name, value, spot)
 
     # Classes
 
@@ -163,7 +165,9 @@ class WrittenSettings:
                     value = cls.names.names.get(target.name)
                     if value is not None and not isinstance(value, FunctionObject):
                         where = Spot(scope, event.place, event.block)
-                        cls.names.names[target.name] = self._keyed(section, target.name, value, where)
+                        cls.names.names[target.name] = self._value_of_setting(
+                            section, target.name, value, where
+                        )
 
     def sections_of(self, cls: ClassObject) -> tuple[ConfigKey, ...]:
         """Return the sections of a class and its bases.
@@ -181,7 +185,7 @@ class WrittenSettings:
         known = self._classes.get(id(owner.cls))
         if known is None or spot.scope.name != "__init__" or name.startswith("_"):
             return value
-        return self._keyed(known[1], name, value, spot)
+        return self._value_of_setting(known[1], name, value, spot)
 
     def field(self, cls: ClassObject, name: str, value: Value) -> Value:
         """Return the value of a class's field, as the value of a setting."""
@@ -192,7 +196,9 @@ class WrittenSettings:
             for event in item.scope.body:
                 target = event.targets[0] if event.kind == "annotate" else None
                 if isinstance(target, Name) and target.name == name:
-                    return self._keyed(known[1], name, value, Spot(item.scope, event.place, event.block))
+                    return self._value_of_setting(
+                        known[1], name, value, Spot(item.scope, event.place, event.block)
+                    )
         return value
 
     # Modules
@@ -227,7 +233,7 @@ class WrittenSettings:
             for target in event.targets:
                 value = names.get(target.name) if isinstance(target, Name) else None
                 if value is not None and isinstance(target, Name) and not target.name.startswith("_"):
-                    names[target.name] = self._keyed(
+                    names[target.name] = self._value_of_setting(
                         section, target.name, value, Spot(scope, event.place, event.block)
                     )
 
@@ -261,7 +267,7 @@ class WrittenSettings:
                     if known is not None:
                         known[1].escapes.append(spot)
 
-    def _keyed(self, section: ConfigKey, name: str, value: Value, spot: Spot) -> Value:
+    def _value_of_setting(self, section: ConfigKey, name: str, value: Value, spot: Spot) -> Value:
         """Return a value as that of a new setting in a section.
 
         Only constants, lists of them and inner sections become settings; other values are returned as they are.
@@ -298,7 +304,7 @@ def _is_factory(spot: Spot) -> bool:
     return call is not None and (dotted(call.func) or "").rpartition(".")[2] in _FIELDS
 
 
-def _at(spot: Spot, place: Place) -> Spot:
+def _spot_at(spot: Spot, place: Place) -> Spot:
     """Return another place in the same statement."""
     return Spot(spot.scope, place, spot.block, spot.calls, spot.conditions, spot.turns)
 
