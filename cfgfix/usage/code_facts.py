@@ -37,6 +37,7 @@ class CodeFacts:
         branches: The branches of the code that the config decides.
         fallbacks: The defaults, in words, that the code takes for absent keys.
         release: The newest TensorFlow that the code may be run with, as `Api.newest`; 0 for none.
+        known_words: Names of keys with a word for nothing that the code knows: it compares the value with it.
     """
 
     loader: str
@@ -62,6 +63,7 @@ class CodeFacts:
     branches: tuple[Branch, ...] = ()
     fallbacks: tuple[tuple[KeyPath, str], ...] = ()
     release: int = 0
+    known_words: tuple[tuple[str, str], ...] = ()
 
 
 OptionHit = tuple[str, str, Hit]
@@ -110,6 +112,7 @@ def packed(known: KnownCode) -> Any:
             [(one.module, one.place.plain, one.taken, one.path) for one in item.branches],
             item.fallbacks,
             item.release,
+            item.known_words,
         )
         for path, item in known.configs.items()
     ]
@@ -229,8 +232,9 @@ def unpacked(data: Any) -> KnownCode:
             ),
             tuple(fallbacks),
             release,
+            tuple((name, word) for name, word in words),
         )
-        for path, loader, form, evidence, framework, another, hits, converted, digest, openers, readers, reads, asked, ways, reached, job, branches, fallbacks, release in found
+        for path, loader, form, evidence, framework, another, hits, converted, digest, openers, readers, reads, asked, ways, reached, job, branches, fallbacks, release, words in found
     }
     return KnownCode(
         configs,

@@ -453,6 +453,7 @@ def _facts_of(found: ConfigVerdicts) -> CodeFacts:
         found.branches,
         tuple(found.fallbacks.items()),
         found.release,
+        found.known_words,
     )
 
 

@@ -61,6 +61,7 @@ class ConfigVerdicts:
         branches: The branches of the code that it decides.
         fallbacks: The default that the code takes for each absent key, by key path.
         release: The newest TensorFlow that the code may be run with, as `Api.newest`.
+        known_words: Names of keys with a word for nothing that the code knows: it compares the value with it.
     """
 
     file: ConfigFile
@@ -80,6 +81,7 @@ class ConfigVerdicts:
     branches: tuple[Branch, ...]
     fallbacks: dict[KeyPath, str]
     release: int
+    known_words: tuple[tuple[str, str], ...]
 
 
 def verdicts_by_file(
@@ -203,6 +205,26 @@ def _verdicts_of(
         branches_of(runs.path, runs.results) if not several else (),
         _agreed_defaults(runs) if not several else {},
         arguments.api.newest,
+        _known_words(runs),
+    )
+
+
+_NOTHING = frozenset({"none", "nan", "inf"})
+"""Words for nothing, in small letters, that YAML reads as texts."""
+
+
+def _known_words(runs: ConfigRuns) -> tuple[tuple[str, str], ...]:
+    """Return the names of keys with the word for nothing that the code compares each with."""
+    return tuple(
+        sorted(
+            {
+                (key.name, word)
+                for opened in runs.mine
+                for key in opened.keys.values()
+                for word, is_same in key.compared
+                if is_same and isinstance(word, str) and word.lstrip("+-").lower() in _NOTHING
+            }
+        )
     )
 
 

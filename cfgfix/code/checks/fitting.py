@@ -9,9 +9,9 @@ from cfgfix.code.checks.models import compiles_of
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import KERAS_COMPILES, inside
-from cfgfix.code.model.expressions import dotted, is_name, walk
+from cfgfix.code.model.expressions import constant, dotted, is_name, walk
 from cfgfix.code.model.hit import Step, at, hit_in
-from cfgfix.code.model.nodes import Attribute, Call, Expr, Name
+from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Name, Subscript
 from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Function, Instance, Made, Site, alternatives
@@ -193,7 +193,7 @@ def compiled_in_loop(program: Program) -> Iterator[Hit]:
             continue
         fits = _fits_by_model(program, scope).get(model, ())
         fit = next((other for other in fits if inside(scope, other.block, loop)), None)
-        if fit is None or _changes_what_learns(program, scope, loop):
+        if fit is None or _changes_what_learns(program, scope, loop) or _is_planned(scope, call, loop):
             continue
         yield hit_in(
             scope,
@@ -203,6 +203,48 @@ def compiled_in_loop(program: Program) -> Iterator[Hit]:
             related=(Step(scope, fit.name_place, fit.block, "trained in the same turn"),),
             no_fix="compile once before the loop, and set what changes, such as model.optimizer.learning_rate, in it",
         )
+
+
+def _is_planned(scope: Scope, call: Call, loop: int) -> bool:
+    """Tell whether a loop goes through the stages of a training, each of which says how to compile.
+
+    A stage says several things: it is a record, or a row of values.
+    """
+    header = next((event for event in scope.events_of("for") if loop in dict(event.bodies)), None)
+    if header is None or len(header.targets) != 1:
+        return False
+    item, given = header.targets[0], header.value
+    if isinstance(item, Collection) and isinstance(given, Call) and is_name(given.func, "enumerate"):
+        item = item.items[-1]
+    names = {part.name for part in walk(item) if isinstance(part, Name)}
+    inner = [event for event in scope.events() if inside(scope, event.block, loop)]
+    expressions = [event.value for event in inner if event.value is not None]
+    if len(names) < 2 and not any(_is_record(expr, names) for expr in expressions):
+        return False
+    for event in inner:
+        if event.value is not None and _names_any(event.value, names):
+            names |= {target.name for target in event.targets if isinstance(target, Name)}
+    return any(
+        _names_any(argument, names) for argument in (*call.args, *(value for _, value in call.keywords))
+    )
+
+
+def _is_record(expr: Expr, names: set[str]) -> bool:
+    """Tell whether an expression takes something by its name out of one of some variables."""
+    return any(
+        (isinstance(part, Attribute) and isinstance(part.base, Name) and part.base.name in names)
+        or (
+            isinstance(part, Subscript)
+            and isinstance(part.base, Name)
+            and part.base.name in names
+            and isinstance(constant(part.index), str)
+        )
+        for part in walk(expr)
+    )
+
+
+def _names_any(expr: Expr, names: set[str]) -> bool:
+    return any(isinstance(part, Name) and part.name in names for part in walk(expr))
 
 
 @once

@@ -24,7 +24,7 @@ class Context:
     concept_of: Callable[[KeyPath], str | None]
     """The concept that the dialect finds at a path."""
     enum: Callable[[KeyPath], tuple[object, ...]]
-    """The values that the schema lists for a path; empty where it lists none."""
+    """The values that the schema lists for a path, or the code compares it with; empty where none are known."""
     tails: frozenset[str] | None = None
     """The last steps of all places that the dialect knows; None where a schema knows others, or any key may be one."""
     ruamel: bool = False

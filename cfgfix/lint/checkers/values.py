@@ -40,6 +40,7 @@ class ValueChecker(Checker):
             return
         document, target = config.document, config.target
         converted = config.code_facts.converted if config.code_facts is not None else frozenset()
+        words = config.code_facts.known_words if config.code_facts is not None else ()
         schema = target.schema
         dialect = target.dialect
         nearby = target.nearby_code
@@ -60,7 +61,10 @@ class ValueChecker(Checker):
                 or (nearby is not None and bool(path) and nearby.converts(str(path[-1])))
             ),
             concept_of=concept_of,
-            enum=schema.enum if schema is not None else lambda _path: (),
+            enum=lambda path: (
+                *(schema.enum(path) if schema is not None else ()),
+                *(word for name, word in words if path and name == path[-1]),
+            ),
             tails=tails if schema is None else None,
             ruamel=nearby is not None and nearby.ruamel,
         )

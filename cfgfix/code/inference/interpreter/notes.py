@@ -193,6 +193,9 @@ class Notes:
             deep: Whether its contents count, too.
             into_objects: Whether attributes of objects are contents: a library does not know those of the project's classes.
         """
+        if deep and type(value) is Method and isinstance(value.owner, (Mapping, Sequence)):
+            # Who gets `weights.get` looks its entries up.
+            value = value.owner
         if not value.origins and type(value) in PLAIN:
             # Most values are of no config and hold nothing.
             return

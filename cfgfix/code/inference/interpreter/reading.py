@@ -411,7 +411,7 @@ def item(
         ):
             return choice(owner.entries.values())
         if found is not None:
-            if index.origins and owner.key is not None:
+            if index.origins and (owner.key is not None or owner.sections):
                 # The config itself says which of a section's entries is meant: each is there to be chosen.
                 run.offer(owner, name, index, spot)
             _note_option(run, owner, name, spot)

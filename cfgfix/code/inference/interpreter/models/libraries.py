@@ -18,6 +18,7 @@ from cfgfix.code.inference.interpreter.models import (
     options,
     os_functions,
     packaged_files,
+    regular_expressions,
     sacred,
     standard_library,
     trackers,
@@ -40,6 +41,7 @@ _FUNCTIONS: dict[str, Model] = {
     **ini_files.FUNCTIONS,
     **options.FUNCTIONS,
     **os_functions.FUNCTIONS,
+    **regular_expressions.FUNCTIONS,
     **packaged_files.FUNCTIONS,
     **standard_library.FUNCTIONS,
     **trackers.FUNCTIONS,
@@ -124,6 +126,8 @@ def library_method(call: Call) -> Value | None:
             stored = hydra.store_method(call, owner)
             if stored is not None:
                 return stored
+            if owner.name == regular_expressions.PATTERN:
+                return regular_expressions.pattern_method(call)
             if owner.name == workers.QUEUE:
                 return workers.queue_method(call, owner)
             is_worker = owner.name in ("threading.Thread", "multiprocessing.Process")

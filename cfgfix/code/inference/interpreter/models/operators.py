@@ -32,7 +32,13 @@ from cfgfix.code.inference.interpreter.objects import (
     Value,
 )
 from cfgfix.code.inference.interpreter.run import Run
-from cfgfix.code.inference.interpreter.values import alternatives, constant_of, held_values, key_of
+from cfgfix.code.inference.interpreter.values import (
+    all_origins,
+    alternatives,
+    constant_of,
+    held_values,
+    key_of,
+)
 
 NUMBERS = (int, float)
 MAX_EXPONENT = 64
@@ -121,6 +127,9 @@ def binary(run: Run, sign: str, left: Value, right: Value, spot: Spot) -> Value:
             if not isinstance(item, (Scalar, Unknown, Mapping, Sequence)):
                 for inner in held_values(item, 2):
                     run.use(inner, spot)
+            elif isinstance(item, Sequence):
+                # `shape[:-1] + (channels,)`
+                origins = origins | all_origins(item)
     return Unknown(origins)
 
 

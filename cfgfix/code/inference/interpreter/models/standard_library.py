@@ -252,7 +252,6 @@ FUNCTIONS: dict[str, Model] = {
     "string.Template": _template,
     "jinja2.Template": _template,
     "os.path.expandvars": _fill,
-    "re.sub": _fill,
     "copy.copy": _copy_shallow,
     "copy.deepcopy": _copy_deep,
     "collections.namedtuple": _getter,
