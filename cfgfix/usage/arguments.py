@@ -24,7 +24,7 @@ from cfgfix.code.tensorflow.contradictions import contradictions
 from cfgfix.code.tensorflow.parameter_facts import FactTable
 from cfgfix.code.tensorflow.refusals import Refusals, nearest_word
 from cfgfix.code.tensorflow.values import Parameter
-from cfgfix.core.records import dataclass
+from cfgfix.core.records import dataclass, replace
 from cfgfix.usage.config_files import KeyPath
 from cfgfix.usage.program_runs import ProjectRuns
 from cfgfix.usage.run_results import RunResult
@@ -237,8 +237,10 @@ class Arguments:
             )
 
     def _attributes(self, bound: BoundCall, path: str) -> Iterator[Fault]:
-        """Yield faults of attributes that the options of a dataset do not have."""
+        """Yield faults of attributes that the options of a dataset do not have, and of a rate that is no number."""
         table = self.api
+        if bound.callable.startswith("keras.optimizers."):
+            yield from self._rate(bound, path)
         for whole, value in bound.arguments.items():
             way, _, name = whole.rpartition(".")
             owner = _PARTS.get(way) if bound.callable == _PARTS[""] else None
@@ -261,6 +263,27 @@ class Arguments:
                 "AttributeError" if not mask else f"TensorFlow {table.without(mask)} does not have it",
                 "",
                 _ERROR if not mask or known else self._grade_by_releases(bound.callable) or _ERROR,
+            )
+
+    def _rate(self, bound: BoundCall, path: str) -> Iterator[Fault]:
+        """Yield the fault of a text that the learning rate of an optimizer is set to."""
+        value = bound.arguments.get("learning_rate")
+        if not isinstance(value, Scalar) or not isinstance(value.value, str) or value.optional:
+            return
+        if value.key is not None and value.key.source == path:
+            setting = replace(bound, callable="keras.optimizers.Optimizer")
+            yield Fault(
+                VALUE,
+                value.key,
+                setting,
+                "learning_rate",
+                value,
+                False,
+                "",
+                "TypeError",
+                "a number",
+                _ERROR,
+                "float",
             )
 
     # Classes

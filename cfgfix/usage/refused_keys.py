@@ -49,15 +49,15 @@ def _rivals_in(opened: Opened, path: KeyPath) -> Iterable[str]:
 
 def _tell_choice(runs: ConfigRuns, result: RunResult, item: Refusal, entry: Entry) -> None:
     """Add a verdict on a value for which the program has no branch and stops."""
-    value = entry.data
-    if (
-        entry.kind != "scalar"
-        or value in (None, "")
-        or isinstance(value, Unread)
-        or (isinstance(value, str) and set(value) & set("<>$?"))
-    ):
-        # A place that is left to be filled in.
+    others = [runs.entries.get(key.path) if key.source == runs.path else None for key in item.beside]
+    if any(_is_left_open(one) for one in (entry, *others) if one is not None):
         return
+    for number, other in enumerate(others):
+        if other is not None and other.key < entry.key:
+            entry, others[number] = other, entry
+    if entry.path in runs.reported:
+        return
+    value = entry.data
     rivals = [rival for opened in runs.mine for rival in _rivals_in(opened, entry.path)]
     if isinstance(value, str) and "/" in value and rivals and not any("/" in rival for rival in rivals):
         # The code holds a path against words: it was handed over in the place of another value.
@@ -68,7 +68,7 @@ def _tell_choice(runs: ConfigRuns, result: RunResult, item: Refusal, entry: Entr
     refusing = [
         other
         for other in runs.results
-        if any(it.kind == "choice" and it.key.path == entry.path for it in other.run.refusals)
+        if any(it.kind == "choice" and it.key.path == item.key.path for it in other.run.refusals)
     ]
     reading = [
         other
@@ -90,8 +90,8 @@ def _tell_choice(runs: ConfigRuns, result: RunResult, item: Refusal, entry: Entr
             entry.value,
             {
                 "key": format_key_path(entry.path),
-                "value": value_in_words(Scalar(value)),
-                "why": item.by,
+                "value": _in_words(entry),
+                "why": f"{item.by}{_beside(item, others)}",
                 "error": item.says,
                 "place": runs.place(item.spot),
                 "entry": runs.program_of(result),
@@ -100,6 +100,36 @@ def _tell_choice(runs: ConfigRuns, result: RunResult, item: Refusal, entry: Entr
             label="the run ends here",
         )
     )
+
+
+def _is_left_open(entry: Entry) -> bool:
+    """Tell whether a value is a place that is left to be filled in, or none that a message can show."""
+    if entry.kind == "list":
+        return False
+    value = entry.data
+    return (
+        entry.kind != "scalar"
+        or value in (None, "")
+        or isinstance(value, Unread)
+        or (isinstance(value, str) and bool(set(value) & set("<>$?")))
+    )
+
+
+def _in_words(entry: Entry) -> str:
+    return (
+        value_in_words(Scalar(entry.data)) if entry.kind == "scalar" else f"a list of {len(entry.children)}"
+    )
+
+
+def _beside(item: Refusal, others: list[Entry | None]) -> str:
+    """Return in words the other keys by which a value ends a run; empty for none."""
+    shown = [
+        f"`{format_key_path(entry.path)}` ({_in_words(entry)})"
+        if entry is not None
+        else f"`{format_key_path(key.path)}`"
+        for key, entry in zip(item.beside, others, strict=True)
+    ]
+    return f" beside {' and '.join(shown)}" if shown else ""
 
 
 def _tell_absent(runs: ConfigRuns, result: RunResult, item: Refusal, entry: Entry) -> None:

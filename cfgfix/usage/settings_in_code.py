@@ -6,12 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 
+from cfgfix.code.inference.interpreter.command_line import WRITTEN
 from cfgfix.code.inference.interpreter.events import DEFAULT, REQUIRED, Asked
 from cfgfix.code.inference.interpreter.interpreter import Interpreter
 from cfgfix.code.inference.interpreter.models.outside import TRACKERS
 from cfgfix.code.inference.interpreter.objects import ConfigKey, Scalar, Sequence, Spot, Value
 from cfgfix.code.inference.interpreter.run import ImportSite
-from cfgfix.code.inference.interpreter.written_settings import WRITTEN, WrittenSettings
+from cfgfix.code.inference.interpreter.written_settings import WrittenSettings
 from cfgfix.code.model.expressions import dotted, place_of
 from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import Literal, Name, Place
@@ -152,6 +153,7 @@ class _FollowedSettings:
         yield from self._override_verdicts()
         yield from self._refusal_verdicts()
         yield from self._given_twice()
+        yield from self._ending_verdicts()
         for key, spot in dead:
             if id(key) in joined or (spot.path, key.name) in names or _is_shown(key):
                 continue
@@ -263,6 +265,33 @@ class _FollowedSettings:
                 }
                 label = f"gives `{item.name}` itself"
                 yield OptionVerdict("given-twice", spot, values, item.spot, label)
+
+    def _ending_verdicts(self) -> Iterator[OptionVerdict]:
+        """Yield verdicts on settings for which the program itself ends: by their type, or by its own test."""
+        told: set[tuple[str, int, str]] = set()
+        for result in self.plain:
+            written = result.run.code_settings
+            for item in result.run.refusals if written is not None else ():
+                spot = written.spots.get(item.key) if written is not None else None
+                if (
+                    spot is None
+                    or item.kind not in _ENDING
+                    or item.conditions
+                    or any(self._may_be_set(key.name) for key in (item.key, *item.beside))
+                    or (spot.path, spot.line, item.key.name) in told
+                ):
+                    continue
+                told.add((spot.path, spot.line, item.key.name))
+                by = item.by if item.kind != "choice" else "the test"
+                beside = " and ".join(f"`{_qualified_name(key)}`" for key in item.beside)
+                values = {
+                    "name": _qualified_name(item.key),
+                    "by": f"{by} in {self._line_of_spot(item.spot)}",
+                    "value": value_in_words(written.values.get(item.key)) if written is not None else "",
+                    "error": item.says + (f", beside {beside}" if beside else ""),
+                    "place": "",
+                }
+                yield OptionVerdict("refused-setting", spot, values, item.spot, "the run ends here")
 
     def _refusal_verdict(self, fault: Fault, spot: Spot) -> OptionVerdict:
         meant = f"; is {fault.meant!r} meant?" if fault.meant else ""
@@ -489,6 +518,8 @@ class _FollowedSettings:
 
 _FILES = frozenset({"filepath", "path"})
 """Parameters whose constants rules about the calls follow themselves."""
+_ENDING = frozenset({"wrong-type", "no-number", "choice"})
+"""Refusals by the program itself or by Python."""
 _REFUSED = frozenset({WORD, VALUE, TOGETHER, MISSPELT, UNKNOWN})
 
 

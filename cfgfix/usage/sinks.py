@@ -171,6 +171,10 @@ class Sinks:
                 if isinstance(module, External):
                     yield BoundCall(module.name, {NAMED: call.args[1]}, None, call, result)
             return
+        if name in _OF_NUMPY:
+            given = zip(_OF_NUMPY[name], call.args, strict=False)
+            yield BoundCall(name, {**dict(given), **call.keywords}, None, call, result)
+            return
         if not name.startswith(("keras.", "tensorflow.", "tensorflow_datasets.")):
             return
         if name.endswith("="):
@@ -187,16 +191,17 @@ class Sinks:
         name = self.objects.canonical(name)
         signature = self.api.constructor(name)
         order = self.api.order(name) if call.args else ()
-        given = call.args
+        positional = call.args
         if (
             call.receiver is None
             and name.rpartition(".")[2] in _OF_MODELS
             and name.split(".")[-2][:1].isupper()
         ):
             # `Model.fit(model, x, y)`: the model comes first.
-            given = given[1:]
+            positional = positional[1:]
         arguments = {
-            order[number] if number < len(order) else str(number): value for number, value in enumerate(given)
+            order[number] if number < len(order) else str(number): value
+            for number, value in enumerate(positional)
         }
         arguments.update(call.keywords)
         yield BoundCall(name, arguments, signature, call, result)
@@ -247,9 +252,22 @@ class Sinks:
         module = name.rpartition(".")[0]
         modules = [module, *(known for known in MODULES if known != module)]
         found = (self.api.constructor(f"{known}.{word}") for known in modules)
-        return next((signature for signature in found if signature is not None), None)
+        known = next((signature for signature in found if signature is not None), None)
+        if known is None and module == _OPTIMIZERS:
+            same = (item for item in self.api.names(module) if item.lower() == word.lower())
+            return next(
+                (made for item in same if (made := self.api.constructor(f"{module}.{item}")) is not None),
+                None,
+            )
+        return known
 
 
+_OPTIMIZERS = "keras.optimizers"
+"""Where Keras knows the classes in letters of any size."""
+_OF_NUMPY = dict.fromkeys(
+    ("numpy.quantile", "numpy.nanquantile", "numpy.percentile", "numpy.nanpercentile"), ("a", "q")
+)
+"""Functions of NumPy that refuse some values, with their first parameters."""
 _OF_MODELS = frozenset({"compile", "evaluate", "fit", "predict"})
 """Methods of models that a program may call by their class."""
 MODULES = (

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from cfgfix.code.tensorflow.contradictions import Row, contradictions, rows
@@ -71,7 +72,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def resolved(name: str) -> Any:
-    found: Any = {"keras": keras, "tensorflow": tf}[name.partition(".")[0]]
+    found: Any = {"keras": keras, "tensorflow": tf, "numpy": np}[name.partition(".")[0]]
     for part in name.split(".")[1:]:
         found = getattr(found, part)
     return found
@@ -171,6 +172,7 @@ SILENT: dict[str, Callable[[dict[str, Any]], bool]] = {
     ),
     "initial_epoch": lambda arguments: not fitted(arguments).get("loss"),
     "validation_freq": lambda arguments: "val_loss" not in fitted(arguments),
+    "validation_split": lambda arguments: "loss" not in fitted(arguments),
     "ema_momentum": lambda arguments: (
         first_updates(arguments) == first_updates({**arguments, "ema_momentum": 0.99})
     ),
@@ -179,7 +181,7 @@ SILENT: dict[str, Callable[[dict[str, Any]], bool]] = {
 """Whether the argument has no effect, for what raises nothing."""
 
 
-@pytest.mark.filterwarnings("ignore:.*is unknown, fallback")
+@pytest.mark.filterwarnings("ignore:.*is unknown, fallback", "ignore:.*ran out of data")
 @pytest.mark.parametrize("row", [row for row in rows() if not row.error], ids=lambda row: row.at[0])
 def test_what_has_no_effect(row: Row) -> None:
     no_effect = SILENT[row.at[0]]

@@ -11,6 +11,8 @@ OPTIONS = "<options>"
 """The source that the keys of command-line options have."""
 ENVIRONMENT = "<environment>"
 """The source that the keys of variables of the environment have."""
+WRITTEN = "<code>"
+"""The source that the keys of settings in the code have."""
 FLAG_PARSER = 0
 """What stands for the one parser of `absl`'s flags among the parsers of a run."""
 

@@ -66,7 +66,7 @@ def _test_before(frame: Frame, event: Event) -> Decided | None:
         around.append(here.parent)
     passed = [item for item in frame.passed if item.block in around]
     keys = {key for item in passed for key in keys_of(item.test)}
-    return passed[-1] if passed and len(keys) == 1 else None
+    return passed[-1] if passed and (len(keys) == 1 or len(passed) == 1) else None
 
 
 def _names_of_calls(expr: Expr) -> set[str]:

@@ -69,6 +69,7 @@ class Refusal:
         takes: Names that would be taken.
         conditions: As of `Asked`.
         value: The value concerned, where there is one.
+        beside: Other keys without whose values it would not be refused.
     """
 
     kind: str
@@ -80,6 +81,7 @@ class Refusal:
     takes: tuple[str, ...] = ()
     conditions: tuple[str, ...] = ()
     value: Any = None
+    beside: tuple[ConfigKey, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -261,6 +261,7 @@ class Notes:
         *,
         name: str = "",
         value: Any = None,
+        beside: tuple[ConfigKey, ...] = (),
     ) -> None:
         """Note that a function, class or library refuses a config key or its value."""
-        self.refusals.append(Refusal(kind, key, by, spot, name, says, takes, self.conditions, value))
+        self.refusals.append(Refusal(kind, key, by, spot, name, says, takes, self.conditions, value, beside))

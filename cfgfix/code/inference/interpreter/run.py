@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Protocol
 
-from cfgfix.code.inference.interpreter.command_line import OPTIONS, Option
+from cfgfix.code.inference.interpreter.command_line import OPTIONS, WRITTEN, Option
 from cfgfix.code.inference.interpreter.decisions import Decisions
 from cfgfix.code.inference.interpreter.library_names import canonical
 from cfgfix.code.inference.interpreter.notes import NameTest
@@ -40,6 +40,8 @@ NORMAL, RETURN, BREAK, CONTINUE, RAISE = range(5)
 """How a statement ends."""
 MAX_STEPS = 200_000
 """Most statements and expressions read in one run, so that a program made to be slow ends."""
+MAX_TOGETHER = 4
+"""Most config keys of which it is said that they end the run together."""
 MAX_TURNS = 64
 """Most turns of a loop over known items that are run one by one."""
 _BASES = {
@@ -345,6 +347,8 @@ class Run(Decisions):
         self.host = host
         self.calls: list[LibraryCall] = []
         self.loadings: list[Loading] = []
+        self.loaded: dict[str, None] = {}
+        """The files that were found, as sources of keys, in order."""
         self.options: dict[str, Option] = {}
         self.parsers: dict[int, list[Option]] = {}
         self.open_parsers: set[int] = set()
@@ -521,16 +525,20 @@ class Run(Decisions):
     def refuse_choice(self, frame: Frame, chosen: Value, error: str, why: str, spot: Spot) -> bool:
         """Note that a config value ends the run, and tell whether it does.
 
-        The value must come from a single config key, and nothing may catch the exception.
+        The value must come from config keys alone, and nothing may catch the exception. Of several keys the first of the
+        file that was loaded last is told.
         """
         keys = {key for key in keys_of(chosen) if key.path}
-        if not self.sure or self.every_way or len(keys) != 1 or frame.catches(error):
+        if not self.sure or self.every_way or frame.catches(error):
             return False
-        (key,) = keys
-        if key.source.startswith("<"):
+        if not 1 <= len(keys) <= MAX_TOGETHER or any(
+            key.source.startswith("<") and key.source != WRITTEN for key in keys
+        ):
             return False
-        self.refuse("choice", key, why, spot, error)
-        self.refused.add(key)
+        order = {source: number for number, source in enumerate(self.loaded, 1)}
+        first, *others = sorted(keys, key=lambda key: (-order.get(key.source, 0), str(key.path)))
+        self.refuse("choice", first, why, spot, error, beside=tuple(others))
+        self.refused |= keys
         return True
 
     def refuse_name(self, frame: Frame, test: NameTest, error: str, by: str, spot: Spot) -> bool:

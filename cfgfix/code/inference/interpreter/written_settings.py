@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from cfgfix.code.inference.interpreter import classes
+from cfgfix.code.inference.interpreter.command_line import WRITTEN
 from cfgfix.code.inference.interpreter.objects import (
     ClassObject,
     ConfigKey,
@@ -23,8 +24,6 @@ from cfgfix.code.model.expressions import dotted, place_of, walk
 from cfgfix.code.model.nodes import Dictionary, Name, Place
 from cfgfix.code.model.python_files import SETTINGS_MODULE
 
-WRITTEN = "<code>"
-"""The source that the keys of settings in the code have."""
 MAX_SECTIONS = 2_000
 """Most dictionaries, namespaces and classes of one run that are looked at."""
 _OF_SETTINGS = re.compile(
@@ -56,6 +55,7 @@ class WrittenSettings:
 
     Attributes:
         spots: Where each of their keys stands.
+        values: What each of them is.
         holders: Their sections, each with its place and its name.
         loose: Sections that may be results rather than settings: their unread keys are not reported.
         chosen: Modules that the program imports by a computed name.
@@ -63,6 +63,7 @@ class WrittenSettings:
 
     def __init__(self) -> None:
         self.spots: dict[ConfigKey, Spot] = {}
+        self.values: dict[ConfigKey, Value] = {}
         self.holders: dict[ConfigKey, tuple[Spot, str]] = {}
         self.loose: set[ConfigKey] = set()
         self.chosen: set[ConfigKey] = set()
@@ -293,6 +294,7 @@ class WrittenSettings:
         else:
             return value
         self.spots[key] = spot
+        self.values[key] = made
         self._keys.setdefault(section, {})[key] = None
         section.size += 1
         return made

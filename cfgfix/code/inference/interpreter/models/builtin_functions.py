@@ -372,6 +372,10 @@ def _len(call: Call) -> Value:
         return Scalar(len(value.entries))
     elif type(value) is Scalar and isinstance(value.value, str):
         return Scalar(len(value.value), value.origins)
+    elif type(value) is Scalar and key is not None and isinstance(value.value, (int, float)):
+        run = call.run
+        if run.sure and not run.every_way and not call.frame.catches("TypeError"):
+            run.refuse("wrong-type", key, "len()", call.spot, "TypeError", value=value.value)
     return Unknown(origins)
 
 

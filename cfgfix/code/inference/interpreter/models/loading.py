@@ -32,7 +32,14 @@ from cfgfix.code.inference.interpreter.objects import (
     Value,
 )
 from cfgfix.code.inference.interpreter.run import Call, Model, Run
-from cfgfix.code.inference.interpreter.values import alternatives, choice, constant_text, copied, wrapped
+from cfgfix.code.inference.interpreter.values import (
+    alternatives,
+    choice,
+    constant_text,
+    copied,
+    key_of,
+    wrapped,
+)
 
 _ENDINGS = (".yaml", ".yml", ".json")
 _LOADS: dict[str, tuple[str, str]] = {
@@ -132,6 +139,10 @@ def load(
         _refuse_absent(call, loading)
         found = call.run.host.load(loading)
         results.append(found if found is not None else UNKNOWN)
+        for one in alternatives(found) if found is not None else ():
+            root = key_of(one)
+            if root is not None:
+                call.run.loaded.setdefault(root.source)
     return choice(results)
 
 
