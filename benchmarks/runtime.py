@@ -398,9 +398,9 @@ def workers() -> dict[str, Any]:
     for _ in range(ROUNDS * 2):
         start = time.perf_counter()
         with parallel._worker_process() as process:
-            parallel._send(process.stdin, work.tokenize)
-            parallel._send(process.stdin, ["a"])
-            assert parallel._receive(process.stdout)[0]
+            parallel._send_object(process.stdin, work.tokenize)
+            parallel._send_object(process.stdin, ["a"])
+            assert parallel._receive_object(process.stdout)[0]
             times.append(time.perf_counter() - start)
     found = {"first_result_seconds": round(statistics.median(times), 3)}
     show("a worker process", {"first result": found})

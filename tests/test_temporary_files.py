@@ -144,7 +144,7 @@ def test_an_interruption_before_the_file_is_held_leaves_nothing(tmp_path, monkey
     def interrupt(_handle):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(temporary_files, "_lock", interrupt)
+    monkeypatch.setattr(temporary_files, "_try_lock", interrupt)
     with pytest.raises(KeyboardInterrupt):
         temporary_files.TemporaryFile(str(tmp_path), 0o600)
     assert len(list(tmp_path.iterdir())) == 1

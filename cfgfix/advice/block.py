@@ -20,16 +20,16 @@ def render(advice: Advice, heading: list[str]) -> str:
     """
     tree: dict[str, Any] = {}
     for item in advice.choices:
-        _insert(tree, item.path, item)
+        _insert_at_path(tree, item.path, item)
     for left in advice.left_out:
-        _insert(tree, left.path, left)
+        _insert_at_path(tree, left.path, left)
     lines = [line for text in heading for line in _comment_lines(text, "")]
     lines.append("")
     lines += _mapping_lines(tree, "")
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def _insert(tree: dict[str, Any], path: KeyPath, item: Choice | Omission) -> None:
+def _insert_at_path(tree: dict[str, Any], path: KeyPath, item: Choice | Omission) -> None:
     for step in path[:-1]:
         inner = tree.setdefault(str(step), {})
         if not isinstance(inner, dict):
@@ -88,7 +88,9 @@ def _comment_lines(text: str, indent: str) -> list[str]:
 
 
 def _yaml_key(text: str) -> str:
-    return text if text.replace("_", "").replace("-", "").isalnum() and text[0].isalpha() else _quote(text)
+    return (
+        text if text.replace("_", "").replace("-", "").isalnum() and text[0].isalpha() else _quoted_text(text)
+    )
 
 
 def _yaml_scalar(value: Any) -> str:
@@ -99,10 +101,10 @@ def _yaml_scalar(value: Any) -> str:
     if isinstance(value, (int, float)):
         return repr(value)
     text = str(value)
-    return text if text.isidentifier() else _quote(text)
+    return text if text.isidentifier() else _quoted_text(text)
 
 
-def _quote(text: str) -> str:
+def _quoted_text(text: str) -> str:
     import json
 
     return json.dumps(text)

@@ -377,7 +377,7 @@ def _choose_threads(work: _Recommendation) -> None:
     )
 
 
-def _shuffle(work: _Recommendation) -> None:
+def _choose_shuffle(work: _Recommendation) -> None:
     samples, element, ram = work.number("dataset_size"), work.element(), work.ram()
     if samples and element and ram:
         buffer = max(1, min(samples, math.floor(HOST_SHARE * ram / element)))
@@ -566,7 +566,7 @@ _STEPS: tuple[Callable[[_Recommendation], None], ...] = (
     _choose_buffer,
     _device_prefetch,
     _choose_threads,
-    _shuffle,
+    _choose_shuffle,
     _choose_cache,
     _recommend_mixed_precision,
     _choose_xla,

@@ -55,7 +55,7 @@ class Topic:
     """What cfgfix says to a topic that no setting answers."""
 
 
-def _read() -> dict[str, Topic]:
+def _read_topics() -> dict[str, Topic]:
     data = load_yaml(os.path.join(compiled.data_folder("schemas"), "advice.yaml"))
     sources = data["sources"]
     topics: dict[str, Topic] = {}
@@ -94,7 +94,7 @@ def topics() -> dict[str, Topic]:
     """Return all topics by name."""
     global _LOADED  # noqa: PLW0603 - loaded once a process
     if _LOADED is None:
-        _LOADED = _read()
+        _LOADED = _read_topics()
     return _LOADED
 
 

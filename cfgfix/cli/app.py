@@ -165,7 +165,7 @@ def _with_options(function: Any) -> Any:
     return click.argument("paths", nargs=-1, type=click.Path(allow_dash=True))(function)
 
 
-def _run(values: dict[str, Any], *, fixing: bool) -> None:
+def _run_command(values: dict[str, Any], *, fixing: bool) -> None:
     from cfgfix.cli.check import command
 
     raise SystemExit(int(command({**defaults(), **values}, fixing=fixing)))
@@ -179,7 +179,7 @@ def check(**values: Any) -> None:
     PATHS are files or folders; without any, the configs of this folder are found. Exit code 0: nothing found; 1: findings;
     2: wrong use; 3: a file could not be read or a fix was refused; 4: a fault in cfgfix.
     """
-    _run(values, fixing=False)
+    _run_command(values, fixing=False)
 
 
 @click.command("fix")
@@ -189,7 +189,7 @@ def fix(**values: Any) -> None:
 
     The same as `cfgfix check --fix` and `cfgfix --fix`.
     """
-    _run(values, fixing=True)
+    _run_command(values, fixing=True)
 
 
 def call(arguments: Sequence[str]) -> int:

@@ -69,7 +69,7 @@ def command(options: Mapping[str, Any], *, fixing: bool, arguments: Sequence[str
         fix=(fix or options["diff"]) and not options["add_ignores"],
         unsafe_fixes=options["unsafe_fixes"],
         diff=options["diff"],
-        overrides=tuple(_override(text) for text in options["overrides"]),
+        overrides=tuple(_override_of_text(text) for text in options["overrides"]),
         stdin=stdin,
         stdin_name=options["stdin_name"] or "stdin.yaml",
         edits=any(FORMATS[form].needs_edits for form, _ in outputs),
@@ -89,12 +89,12 @@ def command(options: Mapping[str, Any], *, fixing: bool, arguments: Sequence[str
             )
         from cfgfix.cli.watch import watch
 
-        return watch(request, lambda report: _show(report, options, outputs))
+        return watch(request, lambda report: _show_report(report, options, outputs))
     request = replace(request, progress=progress_for(options))
     report = engine.fix(request) if request.fix else engine.check(request)
     if options["write_baseline"]:
         return _write_baseline(report, options["write_baseline"])
-    printed = _show(report, options, outputs)
+    printed = _show_report(report, options, outputs)
     code = report.exit_code()
     if options["exit_zero"] and code is ExitCode.FINDINGS:
         code = ExitCode.CLEAN
@@ -235,7 +235,7 @@ def _rule_selectors(texts: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
 
 
-def _override(text: str) -> tuple[str, str]:
+def _override_of_text(text: str) -> tuple[str, str]:
     key, sign, value = text.partition("=")
     if not sign or not key:
         raise CfgfixError(f"--set {text}: expected KEY=VALUE", hint="for example --set data.num_workers=8")
@@ -301,7 +301,7 @@ def _toml_value(value: object) -> str:
     return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
 
 
-def _show(
+def _show_report(
     report: engine.Report, options: Mapping[str, Any], outputs: Sequence[tuple[str, str | None]]
 ) -> str | None:
     """Write a report in its formats; return the text printed on standard output.
@@ -311,26 +311,26 @@ def _show(
     printed: str | None = None
     for form, target in outputs:
         if target is not None:
-            write_whole(target, _render(report, form, Paint(on=False), options))
+            write_whole(target, _rendered_report(report, form, Paint(on=False), options))
         else:
-            printed = _print(report, form, options)
+            printed = _print_report(report, form, options)
     return printed
 
 
-def _print(report: engine.Report, form: str, options: Mapping[str, Any]) -> str | None:
+def _print_report(report: engine.Report, form: str, options: Mapping[str, Any]) -> str | None:
     out = sys.stdout
     fixed_stdin = next((file for file in report.files if file.encoded is not None and report.fixed), None)
     if fixed_stdin is not None and not options["diff"] and FORMATS[form].for_people:
         # Standard input, fixed, goes to standard output as bytes; what there is to say goes to standard error.
         out.buffer.write(fixed_stdin.encoded or b"")
         out.flush()
-        emit(sys.stderr, _render(replace(report, written=True), form, Paint(on=False), options))
+        emit(sys.stderr, _rendered_report(replace(report, written=True), form, Paint(on=False), options))
         return None
     paint = Paint(on=wants_colour(options["color"] or "auto", os.environ, terminal=out.isatty()))
-    return emit(out, _render(report, form, paint, options))
+    return emit(out, _rendered_report(report, form, paint, options))
 
 
-def _render(report: engine.Report, form: str, paint: Paint, options: Mapping[str, Any]) -> str:
+def _rendered_report(report: engine.Report, form: str, paint: Paint, options: Mapping[str, Any]) -> str:
     """Return a report in a format."""
     entry = FORMATS[form]
     if entry.for_people and options["statistics"]:

@@ -142,7 +142,7 @@ def _load_catalogue() -> Catalogue:
     return catalogue_of(discover("."))
 
 
-def _wrap(text: object, indent: str = "  ") -> list[str]:
+def _wrapped_text(text: object, indent: str = "  ") -> list[str]:
     clean = " ".join(str(text).split())
     return textwrap.wrap(
         clean,
@@ -160,37 +160,37 @@ def rule_page(rule: Rule, data: dict[str, Any]) -> list[str]:
         f"{rule.id} {rule.name} ({rule.severity.label}, confidence {rule.confidence.label}{', preview' if rule.preview else ''})",
         "",
     ]
-    lines += [*_wrap(data["summary"]), "", "Why", *_wrap(data["why"])]
+    lines += [*_wrapped_text(data["summary"]), "", "Why", *_wrapped_text(data["why"])]
     if "when" in data:
-        lines += ["", "When", *_wrap(data["when"])]
+        lines += ["", "When", *_wrapped_text(data["when"])]
     lines += ["", "Evidence"]
     for item in data["evidence"]:
         if "source" in item:
-            lines += _wrap(f"- {item['source']}: {item.get('says', '')}".rstrip(": "))
+            lines += _wrapped_text(f"- {item['source']}: {item.get('says', '')}".rstrip(": "))
         else:
-            lines += _wrap(f"- measured ({item['measured']}): {item.get('note', '')}".rstrip(": "))
+            lines += _wrapped_text(f"- measured ({item['measured']}): {item.get('note', '')}".rstrip(": "))
             for table in of_rule([item]):
                 lines += wrapped_lines(table_text(table))
     places = {table.circumstances: table.script for table in of_rule(data["evidence"])}
     for place, script in places.items():
-        lines += _wrap(f"{script}: {place}")
+        lines += _wrapped_text(f"{script}: {place}")
     for item in refuted(data):
         lines += [
             "",
             "Refuted by measurement",
-            *_wrap(f"Myth: {item['claim']}"),
-            *_wrap(f"Measured: {item['measured']}"),
-            *_wrap(f"Instead: {item['instead']}"),
+            *_wrapped_text(f"Myth: {item['claim']}"),
+            *_wrapped_text(f"Measured: {item['measured']}"),
+            *_wrapped_text(f"Instead: {item['instead']}"),
         ]
     lines += _example_lines(data)
     lines += ["", "Fix"]
     fixes = fixes_of(data)
     for fix in fixes:
-        lines += _wrap(f"{safeties(fix)}: {plain_title(fix['title'])}. {fix['why']}")
+        lines += _wrapped_text(f"{safeties(fix)}: {plain_title(fix['title'])}. {fix['why']}")
     if not fixes:
-        lines += _wrap(f"none: {data.get('no_fix')}")
+        lines += _wrapped_text(f"none: {data.get('no_fix')}")
     if data.get("false_positives"):
-        lines += ["", "Where it would be wrong", *_wrap(data["false_positives"])]
+        lines += ["", "Where it would be wrong", *_wrapped_text(data["false_positives"])]
     lines += ["", "Silence it", f"  # cfgfix: ignore[{rule.id}] reason   (on the line or the line above)"]
     return lines
 
@@ -250,7 +250,7 @@ class Subject:
 
 def wrapped_lines(rows: Iterable[Line]) -> list[str]:
     """Return lines wrapped and indented by their depth."""
-    return [line for depth, text in rows for line in _wrap(text, "  " + " " * (depth - 1))]
+    return [line for depth, text in rows for line in _wrapped_text(text, "  " + " " * (depth - 1))]
 
 
 def subject_page(what: str, catalogue: Catalogue, request: str | None, wanted: str | None) -> Subject | None:
@@ -320,7 +320,7 @@ def subject_page(what: str, catalogue: Catalogue, request: str | None, wanted: s
         page.add("Measured", measured_facts(topic))
     if own_keys:
         return page
-    page.add("What the schema says", _describe(what, dialects.values()))
+    page.add("What the schema says", _describe_subject(what, dialects.values()))
     for concept in sorted(subjects):
         found = [
             (1, f"{concept} in {dialect.title}: {_path_list(dialect.concepts[concept])}")
@@ -386,7 +386,7 @@ def _dialect_for(what: str, concepts: tuple[str, ...], known: dict[str, Dialect]
     return best[0].name
 
 
-def _describe(what: str, known: Iterable[Dialect]) -> Iterable[Line]:
+def _describe_subject(what: str, known: Iterable[Dialect]) -> Iterable[Line]:
     from cfgfix.config.dialects.dialect import schema_data
     from cfgfix.config.schema.validate import MISSING, Schema
     from cfgfix.core.findings import parse_key_path

@@ -100,14 +100,14 @@ def run(
         "arguments": list(arguments),
         "module": module,
     }
-    found = _run("cfgfix.measure.training:job", job, plan=plan, hands_on_interrupt=True, **program)
+    found = _run_job("cfgfix.measure.training:job", job, plan=plan, hands_on_interrupt=True, **program)
     if found["not_finite"] is not None:
         from cfgfix.measure.numerics import MORE_STEPS, with_origin
 
         last = (found["not_finite"]["step"] or steps) + MORE_STEPS
-        origin = _run("cfgfix.measure.numerics:job", job, steps=last, seconds=4 * seconds, **program)
+        origin = _run_job("cfgfix.measure.numerics:job", job, steps=last, seconds=4 * seconds, **program)
         found = with_origin(found, origin)
-    _finish({**found, "source": " ".join([script, *arguments])}, shared)
+    _finish_profile({**found, "source": " ".join([script, *arguments])}, shared)
 
 
 @profile.command("data")
@@ -162,7 +162,7 @@ def data(
         "service": service,
         "logdir": shared["tensorboard"],
     }
-    _finish(_run("cfgfix.measure.data:job", shared, plan=plan), shared)
+    _finish_profile(_run_job("cfgfix.measure.data:job", shared, plan=plan), shared)
 
 
 @profile.command("step")
@@ -189,7 +189,7 @@ def step(
             hint="name --step and --dataset, or a speech folder with --data-path",
         )
     plan = {"rounds": rounds, "steps": steps, "seconds": seconds, "compare": not no_compare}
-    _finish(_run("cfgfix.measure.step:job", shared, plan=plan, step=step), shared)
+    _finish_profile(_run_job("cfgfix.measure.step:job", shared, plan=plan, step=step), shared)
 
 
 @profile.command("compare")
@@ -273,7 +273,9 @@ def devices(
         entry = "cfgfix.measure.devices:pipeline_job" if pipeline else "cfgfix.measure.step:job"
         plan = {"rounds": 3, "steps": 1_000_000, "seconds": seconds, "compare": False}
         try:
-            answer = _run(entry, {**shared, "tensorboard": None}, plan=plan, on_start=watcher.start, **extra)
+            answer = _run_job(
+                entry, {**shared, "tensorboard": None}, plan=plan, on_start=watcher.start, **extra
+            )
         finally:
             found, topology, gpu = watcher.stop()
         if pipeline:
@@ -291,7 +293,7 @@ def devices(
             {"profile": finite(made), "tensorboard": shared["tensorboard"]},
             seconds=shared["time_limit"],
         )
-    _finish(made, shared)
+    _finish_profile(made, shared)
 
 
 class Watcher:
@@ -335,7 +337,7 @@ def _interval_of_text(text: str) -> tuple[str, float]:
     return name, number
 
 
-def _run(
+def _run_job(
     entry: str,
     shared: Mapping[str, Any],
     *,
@@ -388,7 +390,7 @@ def has_problem(form: Mapping[str, Any]) -> bool:
     return any(verdict["outcome"] == "problem" for verdict in form["verdicts"])
 
 
-def _finish(found: dict[str, Any], shared: Mapping[str, Any]) -> None:
+def _finish_profile(found: dict[str, Any], shared: Mapping[str, Any]) -> None:
     """Print a profile with the fixes of its verdicts, and exit."""
     from cfgfix.output.profile import render
 

@@ -32,7 +32,7 @@ class Progress:
         """Show the progress at intervals; take the line away once all is done."""
         if done >= total:
             if self._shown:
-                self._write("\r" + " " * self._shown + "\r")
+                self._write_line("\r" + " " * self._shown + "\r")
                 self._shown = 0
             return
         now = time.monotonic()
@@ -40,9 +40,9 @@ class Progress:
             return
         self._next = now + STEP
         text = f"cfgfix: {done} of {total} files"
-        self._write("\r" + text.ljust(self._shown))
+        self._write_line("\r" + text.ljust(self._shown))
         self._shown = max(self._shown, len(text))
 
-    def _write(self, text: str) -> None:
+    def _write_line(self, text: str) -> None:
         self._stream.write(text)
         self._stream.flush()

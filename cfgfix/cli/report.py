@@ -128,7 +128,7 @@ class _ReportParts:
             self._missing.append(f"{name}: a fault in cfgfix: {type(error).__name__}: {lines[-1]}")
             return
         self._forms[name] = form
-        self._write(FILES[name], json.dumps(form, indent=2) + "\n")
+        self._write_part(FILES[name], json.dumps(form, indent=2) + "\n")
         if name in ("devices", "search"):  # the others wrote theirs while they ran
             self._write_summaries(name, form)
 
@@ -137,10 +137,10 @@ class _ReportParts:
         from cfgfix.output.page import page
 
         title = "cfgfix report" + (f": {os.path.basename(self._config)}" if self._config else "")
-        self._write(
+        self._write_part(
             PAGE, page({**self._forms, "causes": self._ranked_causes()}, title=title, missing=self._missing)
         )
-        self._write(SUMMARY, self.text(colour=False))
+        self._write_part(SUMMARY, self.text(colour=False))
 
     def _ranked_causes(self) -> list[dict[str, Any]]:
         from cfgfix.diagnose.ranking import rank
@@ -294,7 +294,7 @@ class _ReportParts:
     def _raise_exit_code(self, code: int) -> None:
         self.code = max(self.code, code)
 
-    def _write(self, name: str, text: str) -> None:
+    def _write_part(self, name: str, text: str) -> None:
         write_whole(os.path.join(self._folder, name), text)
         self.written.append(name)
 

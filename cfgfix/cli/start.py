@@ -65,7 +65,7 @@ def _run_command(arguments: list[str]) -> int:
         _is_one_of(_WRITE_WITH, text) for text in arguments
     ):
         _heed_termination()
-    code = _dispatch(arguments)
+    code = _dispatch_command(arguments)
     # What cannot be written any more is told by the handler and not by Python as it ends.
     sys.stdout.flush()
     return code
@@ -109,7 +109,7 @@ def _with_fix_as_command(arguments: list[str]) -> list[str]:
     return arguments
 
 
-def _dispatch(arguments: list[str]) -> int:
+def _dispatch_command(arguments: list[str]) -> int:
     if arguments in (["--version"], ["-V"]):
         from cfgfix import __version__
 

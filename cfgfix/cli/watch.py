@@ -50,13 +50,13 @@ def watch(request: engine.Request, show: Callable[[engine.Report], object]) -> i
             except CfgfixError as error:
                 inputs = tuple(dict.fromkeys((*inputs, *candidates("."), *filter(None, (error.path,)))))
                 during = _file_states(inputs)
-                _clear()
+                _clear_screen()
                 sys.stdout.write(f"cfgfix: error: {error}\n")
             else:
                 inputs = tuple(dict.fromkeys((*request.paths, *report.inputs)))
                 during = _file_states(inputs)
                 own = _written_paths(report)
-                _clear()
+                _clear_screen()
                 show(report)
             sys.stdout.flush()
             seen = _file_states(inputs)
@@ -92,7 +92,7 @@ def _is_changed_by_others(before: _States, after: _States, started: int, own: se
     return False
 
 
-def _clear() -> None:
+def _clear_screen() -> None:
     if sys.stdout.isatty():
         sys.stdout.write("\x1b[2J\x1b[H")
 

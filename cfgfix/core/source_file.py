@@ -382,7 +382,7 @@ def replace_atomically(path: str | os.PathLike[str], data: bytes, expected: Stam
                 path=name,
                 hint="edit it by hand, or remove the other links",
             )
-        stamp = _replace(target, name, data, status, expected)
+        stamp = _replace_file(target, name, data, status, expected)
     except OSError as error:
         raise _os_error(error, name, "write") from None
     return stamp
@@ -395,7 +395,7 @@ def _require_unchanged(status: os.stat_result, expected: Stamp, name: str) -> No
         )
 
 
-def _replace(target: str, name: str, data: bytes, status: os.stat_result, expected: Stamp) -> Stamp:
+def _replace_file(target: str, name: str, data: bytes, status: os.stat_result, expected: Stamp) -> Stamp:
     folder = os.path.dirname(target)
     with TemporaryFile(folder, 0o600) as temporary:
         temporary.write(data)

@@ -36,7 +36,7 @@ _UNFINISHED: set[str] = set()
 def remove_unfinished() -> None:
     """Remove the temporary files that an interruption left outside a `with`."""
     for path in list(_UNFINISHED):
-        _unlink(path)
+        _unlink_quietly(path)
         _UNFINISHED.discard(path)
 
 
@@ -60,16 +60,16 @@ class TemporaryFile:
             _UNFINISHED.add(self.path)
             self.handle = os.open(self.path, _FLAGS, mode)
             # Between the two calls another run may have taken it for a leftover.
-            if _lock(self.handle) and os.fstat(self.handle).st_nlink:
+            if _try_lock(self.handle) and os.fstat(self.handle).st_nlink:
                 return
-            self._leave()
+            self._leave_behind()
         raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), folder)
 
     def __enter__(self) -> TemporaryFile:  # noqa: PYI034 - Self needs Python 3.11, and nobody derives from it
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._leave()
+        self._leave_behind()
 
     def write(self, data: bytes) -> None:
         """Write all of some bytes."""
@@ -105,13 +105,13 @@ class TemporaryFile:
             os.close(self.handle)
             self.handle = -1
 
-    def _leave(self) -> None:
+    def _leave_behind(self) -> None:
         # Gone before its lock is: nobody else takes it for a leftover.
         if not self._placed and _OPEN_FILES_CAN_BE_RENAMED:
-            _unlink(self.path)
+            _unlink_quietly(self.path)
         self._close()
         if not self._placed:
-            _unlink(self.path)
+            _unlink_quietly(self.path)
         _UNFINISHED.discard(self.path)
 
 
@@ -141,7 +141,7 @@ def _remove_abandoned(path: str) -> None:
         status = os.fstat(handle)
         now = os.lstat(path)
         same = (now.st_dev, now.st_ino) == (status.st_dev, status.st_ino)
-        if same and _is_own(status) and _lock(handle, unsure=False):
+        if same and _is_own(status) and _try_lock(handle, unsure=False):
             os.unlink(path)
     finally:
         os.close(handle)
@@ -153,7 +153,7 @@ def _is_own(status: os.stat_result) -> bool:
     return stat.S_ISREG(status.st_mode) and mine
 
 
-def _lock(handle: int, *, unsure: bool = True) -> bool:
+def _try_lock(handle: int, *, unsure: bool = True) -> bool:
     """Try to lock an open file; return False where another process holds the lock.
 
     The lock lasts until the file is closed. Nothing is waited for.
@@ -191,6 +191,6 @@ def _signals_deferred() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _unlink(path: str) -> None:
+def _unlink_quietly(path: str) -> None:
     with contextlib.suppress(OSError):
         os.unlink(path)

@@ -22,14 +22,16 @@ def visible(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(_escape(char) if _acts_on_terminal(char) else char for char in text)
+    return "".join(_escaped_char(char) if _acts_on_terminal(char) else char for char in text)
 
 
 def visible_lines(text: str) -> str:
     """Return a text as `visible` does, but with its line feeds and tabs."""
     if text.isprintable():
         return text
-    return "".join(_escape(char) if _acts_on_terminal(char) and char not in "\n\t" else char for char in text)
+    return "".join(
+        _escaped_char(char) if _acts_on_terminal(char) and char not in "\n\t" else char for char in text
+    )
 
 
 def visible_data(value: Any) -> Any:
@@ -69,7 +71,7 @@ def _acts_on_terminal(char: str) -> bool:
     )  # fmt: skip
 
 
-def _escape(char: str) -> str:
+def _escaped_char(char: str) -> str:
     code = ord(char)
     if char in _SHORT:
         return _SHORT[char]
@@ -81,7 +83,7 @@ def _escape(char: str) -> str:
 
 def _json_escape(char: str, exact: bool) -> str:
     if "\ud800" <= char <= "\udfff" and not exact:
-        return "\\" + _escape(char)
+        return "\\" + _escaped_char(char)
     return f"\\u{ord(char):04x}"
 
 

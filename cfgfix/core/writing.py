@@ -36,7 +36,7 @@ def write_whole(path: str, text: str | bytes, *, new: bool = False) -> None:
         if _is_stream(path):
             _write_stream(path, data)
         else:
-            _replace(require_inside(path), path, data, new=new)
+            _replace_file(require_inside(path), path, data, new=new)
     except OSError as error:
         raise UnreadableError(f"cannot be written: {error.strerror}", path=path) from error
     except ValueError as error:
@@ -115,7 +115,7 @@ def _write_all(handle: int, data: bytes) -> None:
         view = view[os.write(handle, view) :]
 
 
-def _replace(target: str, name: str, data: bytes, *, new: bool) -> None:
+def _replace_file(target: str, name: str, data: bytes, *, new: bool) -> None:
     try:
         status: os.stat_result | None = os.stat(target)
     except FileNotFoundError:

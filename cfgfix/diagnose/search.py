@@ -126,7 +126,7 @@ class _TrialRunner:
         self.reused += sum(name in done for name in by_name)
         for name in by_name:
             if name not in done and starts.get(name, 0) >= 2:
-                self._fail(name, "the search itself ended twice while this ran")
+                self._note_failure(name, "the search itself ended twice while this ran")
         while not self._is_over() and (
             pending := [name for name in by_name if name not in self._journal_state()[0]]
         ):
@@ -134,7 +134,7 @@ class _TrialRunner:
             if again := [name for name in pending if name.partition("\t")[2] in failed]:
                 # What failed once is not tried a second time: it may take minutes to fail.
                 for name in again:
-                    self._fail(name, failed[name.partition("\t")[2]])
+                    self._note_failure(name, failed[name.partition("\t")[2]])
                 continue
             part = pending[:PER_CHILD]
             plan = self._plan
@@ -183,7 +183,7 @@ class _TrialRunner:
                 opened = [name for name in part if started.get(name) and name not in ended]
                 if opened:
                     reason = error.message + (f": {error.hint}" if error.hint else "")
-                    self._fail(opened[-1], reason, error.trace)
+                    self._note_failure(opened[-1], reason, error.trace)
                 elif not any(name in ended for name in part):
                     raise
             if not self._is_over() and not any(name in self._journal_state()[0] for name in part):
@@ -197,7 +197,7 @@ class _TrialRunner:
     def _is_over(self) -> bool:
         return self.interrupted or (self.until is not None and time.time() >= self.until)
 
-    def _fail(self, name: str, reason: str, trace: str = "") -> None:
+    def _note_failure(self, name: str, reason: str, trace: str = "") -> None:
         from cfgfix.measure.search import append
 
         append(self._journal, {"event": "failed", "id": name, "error": reason, "trace": trace[-4000:]})
@@ -233,15 +233,15 @@ def search(plan: Plan, progress: Any) -> Found:
     """
     import tempfile
 
-    bound, plan, present, notes = _prepare(plan)
+    bound, plan, present, notes = _prepared_search(plan)
     cache = _prepare_page_cache(plan, notes)
     with tempfile.TemporaryDirectory(prefix="cfgfix-tune-") as folder:
         journal = open_journal(plan, fingerprint(plan, bound))
         runner = _TrialRunner(plan, bound, folder, journal, progress)
-        return _search(plan, bound, present, notes, cache, runner)
+        return _run_search(plan, bound, present, notes, cache, runner)
 
 
-def _prepare(plan: Plan) -> tuple[Bound | None, Plan, dict[str, Any], list[str]]:
+def _prepared_search(plan: Plan) -> tuple[Bound | None, Plan, dict[str, Any], list[str]]:
     """Return the config's keys, the plan, the present setting and notes.
 
     The plan's space is that which can be searched; notes say which concepts are left out, and why.
@@ -325,7 +325,7 @@ def _prepare_page_cache(plan: Plan, notes: list[str]) -> str:
     return "partly warm: the first part of the data's files was read once before"
 
 
-def _search(
+def _run_search(
     plan: Plan,
     bound: Bound | None,
     present: dict[str, Any],
@@ -372,7 +372,7 @@ def _search(
             running.append(values)
     chooser = random.Random(0)  # noqa: S311 - the order of trials, no secret
     # What is known of the present setting where the time is up before any round.
-    results: dict[str, Try] = {settings_key(present): _try(present, [probe], plan.seconds)}
+    results: dict[str, Try] = {settings_key(present): _result_of_setting(present, [probe], plan.seconds)}
     count = len(running)
     seconds, turn = plan.seconds, 0
     while running:
@@ -386,7 +386,7 @@ def _search(
         back = [(f"round {turn} back", values) for values in reversed(order)]
         entries = runner.run([*there, *back], seconds / 2, told)
         now = {
-            settings_key(values): _try(values, both, seconds)
+            settings_key(values): _result_of_setting(values, both, seconds)
             for values, *both in zip(order, entries, reversed(entries), strict=False)
             if any(entry is not NOT_RUN for entry in both)
         }
@@ -435,7 +435,7 @@ def _search(
     ratio = None
     runner.until = begin + plan.total_seconds
     if winner is not None:
-        pairs, ratio = _confirm(plan, present, winner.values, runner, notes)
+        pairs, ratio = _confirm_winner(plan, present, winner.values, runner, notes)
     if runner.reused:
         notes.append(f"{runner.reused} results were taken over from an earlier search of the same things")
     return Found(
@@ -588,7 +588,7 @@ def _search_beyond_edge(
             )
             break
         now = [
-            _try(values, both, plan.seconds)
+            _result_of_setting(values, both, plan.seconds)
             for values, *both in zip(order, entries, reversed(entries), strict=False)
         ]
         results.update({settings_key(one.values): one for one in now[1:]})
@@ -603,7 +603,9 @@ def _search_beyond_edge(
     return best
 
 
-def _try(values: Mapping[str, Any], entries: Sequence[Mapping[str, Any]], seconds: float) -> Try:
+def _result_of_setting(
+    values: Mapping[str, Any], entries: Sequence[Mapping[str, Any]], seconds: float
+) -> Try:
     """Return the result of a setting from its trials, as the mean of their rates.
 
     The trials took equal times; one that did not run is left out.
@@ -618,7 +620,7 @@ def _try(values: Mapping[str, Any], entries: Sequence[Mapping[str, Any]], second
     )
 
 
-def _confirm(
+def _confirm_winner(
     plan: Plan, present: Mapping[str, Any], winner: Mapping[str, Any], runner: _TrialRunner, notes: list[str]
 ) -> tuple[list[tuple[float, float]], Interval | None]:
     """Run present and best setting in pairs; return the rates and their ratio.

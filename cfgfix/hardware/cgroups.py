@@ -96,11 +96,12 @@ def _groups_to_mount(
         if inside is None:
             continue
         steps = [step for step in inside.split("/") if step]
-        whole = os.path.isdir(path_below(root, _join(mount.point, steps)))
-        while steps and not os.path.isdir(path_below(root, _join(mount.point, steps))):
+        whole = os.path.isdir(path_below(root, _joined_path(mount.point, steps)))
+        while steps and not os.path.isdir(path_below(root, _joined_path(mount.point, steps))):
             steps.pop()
         chain = [
-            Group(_join(mount.point, steps[:length]), member.version) for length in range(len(steps), -1, -1)
+            Group(_joined_path(mount.point, steps[:length]), member.version)
+            for length in range(len(steps), -1, -1)
         ]
         if whole:
             return chain, True
@@ -114,7 +115,7 @@ def _groups_to_mount(
     return [Group(point.point, member.version)], False
 
 
-def _join(point: str, steps: list[str]) -> str:
+def _joined_path(point: str, steps: list[str]) -> str:
     return "/".join([point.rstrip("/"), *steps]) or "/"
 
 

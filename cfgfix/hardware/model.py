@@ -337,7 +337,7 @@ def tensorflow_reserve_mib(available_mib: float, compute_capability: tuple[int, 
     return {7: 1050, 8: 1536}.get(major, 1800)
 
 
-def _map(value: Value[S], change: Callable[[S], T]) -> Value[T]:
+def _mapped_value(value: Value[S], change: Callable[[S], T]) -> Value[T]:
     if value.value is None:
         return unknown(value.source)
     return Value(change(value.value), value.source, value.certainty)
@@ -358,8 +358,8 @@ def _text_value(text: str) -> Value[str]:
 def _dtype_support(gpu: Gpu, dtype: str, since: tuple[int, int]) -> Value[bool]:
     """Return whether a card computes in `dtype`, by the table or compute capability."""
     if gpu.tensor_dtypes.value is not None:
-        return _map(gpu.tensor_dtypes, lambda types: dtype in types)
-    return _map(gpu.compute_capability, lambda pair: pair >= since)
+        return _mapped_value(gpu.tensor_dtypes, lambda types: dtype in types)
+    return _mapped_value(gpu.compute_capability, lambda pair: pair >= since)
 
 
 def _usable_mib(hardware: Hardware, gpu: Gpu) -> Value[float]:
@@ -397,14 +397,16 @@ _CARD_READERS: dict[str, _CardReader] = {
     "name": _card_reader(lambda gpu: gpu.name),
     "vendor": _card_reader(lambda gpu: _text_value(gpu.vendor)),
     "memory_mib": _card_reader(lambda gpu: gpu.memory_mib),
-    "memory_gib": _card_reader(lambda gpu: _map(gpu.memory_mib, _gib_of)),
+    "memory_gib": _card_reader(lambda gpu: _mapped_value(gpu.memory_mib, _gib_of)),
     "total_mib": _card_reader(lambda gpu: gpu.total_mib),
-    "total_gib": _card_reader(lambda gpu: _map(gpu.total_mib, _gib_of)),
+    "total_gib": _card_reader(lambda gpu: _mapped_value(gpu.total_mib, _gib_of)),
     "nominal_gib": _card_reader(lambda gpu: gpu.nominal_gib),
     "usable_mib": lambda hardware, gpu: cast("Value[object]", _usable_mib(hardware, gpu)),
-    "usable_gib": lambda hardware, gpu: cast("Value[object]", _map(_usable_mib(hardware, gpu), _gib_of)),
+    "usable_gib": lambda hardware, gpu: cast(
+        "Value[object]", _mapped_value(_usable_mib(hardware, gpu), _gib_of)
+    ),
     "free_mib": _card_reader(lambda gpu: gpu.free_mib),
-    "cc": _card_reader(lambda gpu: _map(gpu.compute_capability, _cc_number)),
+    "cc": _card_reader(lambda gpu: _mapped_value(gpu.compute_capability, _cc_number)),
     "tensor_cores": _card_reader(lambda gpu: gpu.tensor_cores),
     "bf16": _card_reader(lambda gpu: _dtype_support(gpu, "bf16", (8, 0))),
     "tf32": _card_reader(lambda gpu: _dtype_support(gpu, "tf32", (8, 0))),
@@ -501,11 +503,11 @@ _READERS: dict[str, Callable[[Hardware], Value[object]]] = {
     "cpu.amx_bf16": _value_reader(lambda hardware: hardware.cpu.amx_bf16),
     "quota": _value_reader(lambda hardware: hardware.has_quota),
     "memory.ram_mib": _value_reader(lambda hardware: hardware.memory.total_mib),
-    "memory.ram_gib": _value_reader(lambda hardware: _map(hardware.memory.total_mib, _gib_of)),
+    "memory.ram_gib": _value_reader(lambda hardware: _mapped_value(hardware.memory.total_mib, _gib_of)),
     "memory.available_mib": _value_reader(lambda hardware: hardware.memory.available_mib),
     "memory.limited_by": _value_reader(lambda hardware: _text_value(hardware.memory.limited_by)),
     "host_ram_mib": _value_reader(lambda hardware: hardware.host_ram_mib),
-    "host_ram_gib": _value_reader(lambda hardware: _map(hardware.host_ram_mib, _gib_of)),
+    "host_ram_gib": _value_reader(lambda hardware: _mapped_value(hardware.host_ram_mib, _gib_of)),
     "shm_mib": _value_reader(lambda hardware: hardware.memory.shm_mib),
     "storage.kind": _value_reader(lambda hardware: hardware.storage.kind),
     "storage.read_mbs": _value_reader(lambda hardware: hardware.storage.read_mbs),

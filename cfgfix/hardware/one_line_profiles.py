@@ -34,12 +34,12 @@ def machine_of_line(text: str) -> Hardware:
     head, *options = [part.strip() for part in text.split(",")]
     stated = _read_options(options, text)
     if head.lower() == "cpu":
-        return _build(text, None, None, 0, stated)
-    machine, row, count = _find(head)
-    return _build(text, machine, row, count, stated)
+        return _build_machine(text, None, None, 0, stated)
+    machine, row, count = _find_profile(head)
+    return _build_machine(text, machine, row, count, stated)
 
 
-def _find(name: str) -> tuple[MachineRow | None, GpuRow | None, int]:
+def _find_profile(name: str) -> tuple[MachineRow | None, GpuRow | None, int]:
     """Return the machine, or the card and its count, with a name."""
     from cfgfix.hardware import table
 
@@ -127,7 +127,7 @@ def _to_mib(text: str, unit: str) -> float:
     return check_number(_to_number(digits.strip())) * _UNITS_MIB[written]
 
 
-def _build(
+def _build_machine(
     label: str, machine: MachineRow | None, row: GpuRow | None, count: int, stated: _StatedOptions
 ) -> Hardware:
     """Return the machine of a one-line profile, from its name and options."""

@@ -63,7 +63,7 @@ def machine_of_file(name: str, base_dir: str | os.PathLike[str] | None) -> Hardw
     if base_dir is not None and not os.path.isabs(place):
         place = os.path.join(base_dir, place)
     source = read_source(place, limit=MAX_FILE_BYTES)
-    loaded = _load(source.text, name)
+    loaded = _load_data(source.text, name)
     label = os.path.basename(name)
     try:
         if is_saved_machine(loaded.data):
@@ -73,7 +73,7 @@ def machine_of_file(name: str, base_dir: str | os.PathLike[str] | None) -> Hardw
         raise CfgfixError(data_error_text(error), path=name, line=loaded.line_of(error.path)) from None
 
 
-def _load(text: str, name: str) -> _LoadedFile:
+def _load_data(text: str, name: str) -> _LoadedFile:
     """Return a YAML or JSON text as plain data, with the line of each key path.
 
     Aliases are counted each time, so a small file cannot grow without bound.

@@ -141,7 +141,7 @@ def _lists_for_tuples(value: object) -> object:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _pack(value: Value[Any]) -> dict[str, object]:
+def _packed_value(value: Value[Any]) -> dict[str, object]:
     return {
         "value": _lists_for_tuples(value.value),
         "source": value.source,
@@ -156,7 +156,7 @@ def to_data(hardware: Hardware) -> dict[str, object]:
     """
 
     def values(owner: object, fields: Mapping[str, object]) -> dict[str, object]:
-        return {field: _pack(getattr(owner, field)) for field in fields}
+        return {field: _packed_value(getattr(owner, field)) for field in fields}
 
     gpus = [
         {

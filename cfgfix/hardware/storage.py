@@ -357,12 +357,14 @@ def measure(
     measured: dict[int, list[tuple[float, int, int]]] = {}
     probed = cached = 0
     for (count, _), share in zip(plan, shares, strict=True):
-        hits = _drop(share)
+        hits = _drop_cached_pages(share)
         probed += hits[0]
         cached += hits[1]
-        measured.setdefault(count, []).append(_read(share, count, max_seconds / len(plan), now))
+        measured.setdefault(count, []).append(_read_share(share, count, max_seconds / len(plan), now))
     runs = tuple(
-        _run(count, entries) for count, entries in measured.items() if any(entry[1] for entry in entries)
+        _run_threads(count, entries)
+        for count, entries in measured.items()
+        if any(entry[1] for entry in entries)
     )
     if not runs:
         return Measurement(
@@ -505,7 +507,7 @@ def _disjoint_shares(pieces: list[_FilePiece], count: int, max_bytes: int) -> li
     return shares
 
 
-def _drop(share: list[_FilePiece]) -> tuple[int, int]:
+def _drop_cached_pages(share: list[_FilePiece]) -> tuple[int, int]:
     """Drop the pages of a share from the page cache.
 
     Returns how many pages were probed and how many of them were still cached.
@@ -548,7 +550,7 @@ def _is_cached(handle: int, offset: int) -> bool | None:
         return None
 
 
-def _read(
+def _read_share(
     share: list[_FilePiece], threads: int, seconds: float, now: Callable[[], float]
 ) -> tuple[float, int, int]:
     """Read a share with some threads; return seconds, bytes and pieces.
@@ -606,7 +608,7 @@ def _read_piece(piece: _FilePiece, buffer: bytearray) -> int:
     return done
 
 
-def _run(threads: int, entries: list[tuple[float, int, int]]) -> Run:
+def _run_threads(threads: int, entries: list[tuple[float, int, int]]) -> Run:
     kept = [entry for entry in entries if entry[1]]
     return Run(
         threads=threads,

@@ -100,7 +100,7 @@ def count_list(text: str | None) -> frozenset[int] | None:
     return frozenset(numbers) or None
 
 
-def _unescape(text: str) -> str:
+def _unescaped_path(text: str) -> str:
     """Return a path with the kernel's octal escapes for blanks and backslashes undone."""
     if "\\" not in text:
         return text
@@ -120,6 +120,13 @@ def mounts(root: Root) -> list[Mount]:
             continue
         options = tuple(last[2].split(",")) if len(last) > 2 else ()
         found.append(
-            Mount(first[2], _unescape(first[3]), _unescape(first[4]), last[0], _unescape(last[1]), options)
+            Mount(
+                first[2],
+                _unescaped_path(first[3]),
+                _unescaped_path(first[4]),
+                last[0],
+                _unescaped_path(last[1]),
+                options,
+            )
         )
     return found

@@ -160,7 +160,7 @@ class SourceRun:
         result = self.scan()
         reports = []
         for path in self._reported_files(result):
-            source = self._read(path)
+            source = self._read_source_of(path)
             shown, hidden = self._part_by_comments(source, result.findings.get(path, []))
             if shown or hidden:
                 text = excerpt(source.text, path, (*shown, *hidden)) if excerpts else source.text
@@ -178,7 +178,7 @@ class SourceRun:
         answer: dict[str, list[Finding]] = {}
         for path in self._reported_files(result):
             text = texts.get(path)
-            source = SourceFile.from_text(text, path) if text is not None else self._read(path)
+            source = SourceFile.from_text(text, path) if text is not None else self._read_source_of(path)
             answer[path] = self._part_by_comments(source, result.findings.get(path, []))[0]
         return answer
 
@@ -191,7 +191,7 @@ class SourceRun:
 
         def text_of(path: str) -> str:
             if path not in sources:
-                sources[path] = self._read(path)
+                sources[path] = self._read_source_of(path)
             return sources[path].text
 
         language = Python()
@@ -231,7 +231,7 @@ class SourceRun:
             if report.path.endswith(".ipynb"):
                 reports.append(report)
                 continue
-            source = self._read(report.path)
+            source = self._read_source_of(report.path)
             text, done, refused = add_ignores(language, source.text, report.findings, reason)
             changed = text != source.text
             reports.append(
@@ -253,7 +253,7 @@ class SourceRun:
         found = {*result.findings, *result.marked}
         return sorted(found if self._only is None else found & self._only)
 
-    def _read(self, path: str) -> SourceFile:
+    def _read_source_of(self, path: str) -> SourceFile:
         text = self._texts.get(path)
         return SourceFile.from_text(text, path) if text is not None else read_python(path)
 

@@ -114,7 +114,7 @@ class ConfigRepairs:
             new = next((one for one in items if _new_error(one, known)), None)
             if new is not None:
                 return f"the fix would bring a new error: {new.rule} {new.message}"
-        self._keep(path, finding, texts, judged, found)
+        self._keep_repair(path, finding, texts, judged, found)
         return None
 
     def _source_as_fixed(self, path: str) -> SourceFile | str:
@@ -128,7 +128,7 @@ class ConfigRepairs:
         except UnreadableError as error:
             return str(error)
 
-    def _keep(
+    def _keep_repair(
         self,
         path: str,
         finding: Finding,

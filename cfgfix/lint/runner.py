@@ -69,7 +69,7 @@ def check_with_basis(request: Request) -> tuple[Report, CheckBasis | None]:
     """
     request = replace(request, fix=False)
     session = Session(request)
-    report = _run(request, session)
+    report = _run_request(request, session)
     return report, None if request.stdin_name.endswith(".py") else check_basis(request, session)
 
 
@@ -88,7 +88,7 @@ def _whole_run(request: Request) -> Report:
     """Return the report of a request whose session nothing needs afterwards."""
     session = Session(request)
     try:
-        return _run(request, session)
+        return _run_request(request, session)
     finally:
         session.drop_checkers()
 
@@ -137,7 +137,7 @@ def check_basis(
     return CheckBasis(document, target, project.rule_set.rules, project.hardware, recognition.code_facts)
 
 
-def _run(request: Request, session: Session | None = None) -> Report:
+def _run_request(request: Request, session: Session | None = None) -> Report:
     if request.overrides and request.fix:
         raise CfgfixError(
             "--set checks a config as an override would make it; it cannot be combined with fixing"

@@ -134,7 +134,7 @@ class Session:
             raise self.finder.wrong[id(settings)]
         project = self._made.get(id(settings))
         if project is None:
-            project = self._made[id(settings)] = self._make(settings)
+            project = self._made[id(settings)] = self._make_project(settings)
         return project
 
     def project_or_none(self, settings: Settings) -> Project | None:
@@ -168,7 +168,7 @@ class Session:
         """Return the projects made so far."""
         return list(self._made.values())
 
-    def _make(self, settings: Settings) -> Project:
+    def _make_project(self, settings: Settings) -> Project:
         request = self._request
         dialects = known_dialects(settings, self.problems)
         catalogue = catalogue_of(settings, dialects.values())

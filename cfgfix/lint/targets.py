@@ -91,7 +91,7 @@ def _fits_class(document: Document, project: Project) -> bool:
     Half or more of its top-level keys must be of the class, and not only names that any file may have, such as `name` and
     `version`.
     """
-    project.inferred = project.inferred or _infer(project.settings)
+    project.inferred = project.inferred or _inferred_schema(project.settings)
     known = project.inferred.schema.get("properties", {})
     for root in document.roots:
         if root.kind == Kind.MAPPING and root.items:
@@ -158,7 +158,7 @@ def _usage_of_class(project: Project, settings: Settings) -> tuple[Inferred, Usa
     from cfgfix.usage.checks import project_files, usage_of
 
     try:
-        inferred = _infer(settings)
+        inferred = _inferred_schema(settings)
         files = project_files(settings)
         project.sources = tuple(dict.fromkeys((*project.sources, *(file.path for file in files))))
         shared = project.rule_set.rules
@@ -275,7 +275,7 @@ def usage_for(project: Project) -> Usage | None:
         return None
     project.sources = tuple(file.path for file in files)
     if by_class:
-        project.inferred = project.inferred or _infer(settings)
+        project.inferred = project.inferred or _inferred_schema(settings)
     paths: list[tuple[str, ...]] = []
     if not by_class:
         for path in project.files:
@@ -303,7 +303,7 @@ def _schema_of_dialect(project: Project, dialect: Dialect) -> Schema | None:
     if project.settings.schema is not None:
         path = project.settings.inside(project.settings.schema)
         if names_class(project.settings.schema):
-            inferred = project.inferred or _infer(project.settings)
+            inferred = project.inferred or _inferred_schema(project.settings)
             project.inferred = inferred
             return Schema.load(inferred.schema, project.settings.schema)
         import json
@@ -338,7 +338,7 @@ def names_class(schema: str) -> bool:
     )
 
 
-def _infer(settings: Settings) -> Inferred:
+def _inferred_schema(settings: Settings) -> Inferred:
     from cfgfix.config.schema.infer import infer
 
     assert settings.schema is not None

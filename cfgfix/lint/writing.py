@@ -17,7 +17,7 @@ def write_reports(reports: list[FileReport], errors: list[CfgfixError]) -> bool:
     A file that changed since it was read is left alone: `errors` gets the error.
     """
     for folder in sorted({os.path.dirname(report.path) for report in reports}):
-        _clean(folder)
+        _clean_folder(folder)
     written = False
     for position, report in enumerate(reports):
         if report.after is None or report.encoded is None or report.before is None:
@@ -36,7 +36,7 @@ def write_reports(reports: list[FileReport], errors: list[CfgfixError]) -> bool:
     return written
 
 
-def _clean(folder: str) -> None:
+def _clean_folder(folder: str) -> None:
     """Remove files that a killed run has left in a folder.
 
     Nothing is removed where a link leads out of the project.

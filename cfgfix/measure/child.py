@@ -22,7 +22,7 @@ def main() -> None:
     os.dup2(2, 1)
     sys.argv[:] = ["cfgfix"]
     job = json.loads(sys.stdin.buffer.read())
-    _send_event(events, _run(job, events))
+    _send_event(events, _run_job(job, events))
     events.flush()
     sys.stderr.flush()
 
@@ -39,7 +39,7 @@ def _send_event(events: TextIO, event: dict[str, Any]) -> None:
     events.flush()
 
 
-def _run(job: dict[str, Any], events: TextIO) -> dict[str, Any]:
+def _run_job(job: dict[str, Any], events: TextIO) -> dict[str, Any]:
     from cfgfix.core.errors import CfgfixError
     from cfgfix.measure.sampling import UserCodeError
 

@@ -189,7 +189,7 @@ def measure_consumer(make: DatasetMaker, rates: Rates, plan: Plan, progress: Pro
     idle = Interval(share, max(0.0, share - below), min(1.0, share + above))
     profiler = None
     if plan.trace:
-        profiler = _trace(make, step, plan, progress)
+        profiler = _trace_pipeline(make, step, plan, progress)
     alone = rates.batch.mean
     predicted = max(0.0, 1 - step / alone) if alone else 0.0
     return Consumer(step, idle, predicted, floor.value, float(rest.gaps.mean()), profiler)
@@ -212,7 +212,7 @@ def _waits_in_memory(make: DatasetMaker, step: float, progress: Progress) -> Flo
     return line.waits[min(3, line.waits.size - 1) :]
 
 
-def _trace(make: DatasetMaker, step: float, plan: Plan, progress: Progress) -> ProfilerVerdict:
+def _trace_pipeline(make: DatasetMaker, step: float, plan: Plan, progress: Progress) -> ProfilerVerdict:
     import tensorflow as tf
 
     progress("tracing with TensorFlow's profiler", 0.0)
@@ -392,7 +392,7 @@ def measure(
         # The elements a cache in memory holds belong to the dataset object: built anew, it would be empty in every run.
         kept = dataset
         make = lambda: kept  # noqa: E731
-        _fill(dataset, plan, progress, notes)
+        _fill_caches(dataset, plan, progress, notes)
     load = MachineLoad()
     with storage.opened_files() as opened:
         line = iterate(
@@ -493,7 +493,7 @@ def measure(
     return replace(found, verdicts=judge(found, graph, cpus))
 
 
-def _fill(dataset: Any, plan: Plan, progress: Progress, notes: list[str]) -> None:
+def _fill_caches(dataset: Any, plan: Plan, progress: Progress, notes: list[str]) -> None:
     """Iterate over the first epoch, so that a cache holds every element."""
     import tensorflow as tf
 

@@ -26,7 +26,7 @@ def call_maker(make: DatasetMaker) -> Any:
     Raises:
         CfgfixError: The function returns no dataset.
     """
-    dataset = _read(make)
+    dataset = _call_users_function(make)
     if not hasattr(dataset, "element_spec") or not hasattr(dataset, "with_options"):
         raise CfgfixError(
             f"the dataset function returned {type(dataset).__name__}, not a tf.data.Dataset",
@@ -35,7 +35,7 @@ def call_maker(make: DatasetMaker) -> Any:
     return dataset
 
 
-def _read(make: DatasetMaker) -> Any:
+def _call_users_function(make: DatasetMaker) -> Any:
     """Call the user's function and return its dataset.
 
     A `PyDataset` or a generator is wrapped as Keras wraps it; any other object is returned as it is.
@@ -81,7 +81,7 @@ def _items_of(made: Sequence[object]) -> Iterator[object]:
     import multiprocessing
     from multiprocessing.pool import ThreadPool
 
-    pool: Any = multiprocessing.Pool(workers, _keep, (made,)) if processes else ThreadPool(workers)
+    pool: Any = multiprocessing.Pool(workers, _keep_made, (made,)) if processes else ThreadPool(workers)
     item = _item_at if processes else made.__getitem__
     ahead = max(int(getattr(made, "max_queue_size", 10) or 10), workers)
     waiting: collections.deque[Any] = collections.deque()
@@ -100,7 +100,7 @@ _kept: list[Any] = []
 """In a worker process, what it reads from."""
 
 
-def _keep(made: object) -> None:
+def _keep_made(made: object) -> None:
     _kept[:] = [made]
 
 
@@ -152,8 +152,8 @@ def dataset_maker(options: Mapping[str, Any]) -> tuple[DatasetMaker, str]:
         named = load_object(spec)
         if not callable(named):
             # The dataset itself: a tf.data.Dataset, a PyDataset.
-            return (lambda: _read(lambda: named)), spec
-        return (lambda: _read(lambda: call_with_config(named, config, spec))), spec
+            return (lambda: _call_users_function(lambda: named)), spec
+        return (lambda: _call_users_function(lambda: call_with_config(named, config, spec))), spec
     if options.get("data_path"):
         from cfgfix.measure import speech
 

@@ -56,14 +56,14 @@ class Sampler(_ReadingThread):
         self._last: dict[tuple[int, str], int] = {}
         self._dead: set[tuple[int, str]] = set()
         self.handles: dict[int, Any] = {}
-        count = self._ask(0, "count", nvml.nvmlDeviceGetCount) or 0
+        count = self._ask_card(0, "count", nvml.nvmlDeviceGetCount) or 0
         for index in range(count):
-            handle = self._ask(index, "handle", nvml.nvmlDeviceGetHandleByIndex, index)
+            handle = self._ask_card(index, "handle", nvml.nvmlDeviceGetHandleByIndex, index)
             if handle is not None and (pid is None or self._uses(index, handle, pid)):
                 self.handles[index] = handle
         self._pid = pid
 
-    def _ask(self, index: int, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    def _ask_card(self, index: int, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call an NVML function and return its answer.
 
         None where this card or driver does not answer; then the same is never asked again.
@@ -89,7 +89,7 @@ class Sampler(_ReadingThread):
         wanted = _process_family(pid)
         for name in ("nvmlDeviceGetComputeRunningProcesses", "nvmlDeviceGetGraphicsRunningProcesses"):
             function = getattr(self._nvml, name, None)
-            entries = self._ask(index, name, function, handle) if function else None
+            entries = self._ask_card(index, name, function, handle) if function else None
             if any(entry.pid in wanted for entry in entries or ()):
                 return True
         return False
@@ -100,7 +100,9 @@ class Sampler(_ReadingThread):
             self.read()
             self._stop.wait(self._interval)
 
-    def _put(self, index: int, name: str, unit: str, source: str, moment: float, value: float) -> None:
+    def _put_reading(
+        self, index: int, name: str, unit: str, source: str, moment: float, value: float
+    ) -> None:
         _, _, times, values = self._data.setdefault((index, name), (unit, source, [], []))
         times.append(moment)
         values.append(value)
@@ -113,22 +115,24 @@ class Sampler(_ReadingThread):
             moment = time.perf_counter() - self._start
             memory = self._memory(index, handle)
             if memory is not None:
-                self._put(index, "memory", "bytes", "nvmlDeviceGetMemoryInfo", moment, float(memory.used))
-            power = self._ask(index, "power", nvml.nvmlDeviceGetPowerUsage, handle)
+                self._put_reading(
+                    index, "memory", "bytes", "nvmlDeviceGetMemoryInfo", moment, float(memory.used)
+                )
+            power = self._ask_card(index, "power", nvml.nvmlDeviceGetPowerUsage, handle)
             if power is not None:
-                self._put(index, "power", "W", "nvmlDeviceGetPowerUsage", moment, power / 1000)
+                self._put_reading(index, "power", "W", "nvmlDeviceGetPowerUsage", moment, power / 1000)
             for name, kind in (("sm clock", nvml.NVML_CLOCK_SM), ("memory clock", nvml.NVML_CLOCK_MEM)):
-                clock = self._ask(index, name, nvml.nvmlDeviceGetClockInfo, handle, kind)
+                clock = self._ask_card(index, name, nvml.nvmlDeviceGetClockInfo, handle, kind)
                 if clock is not None:
-                    self._put(index, name, "MHz", "nvmlDeviceGetClockInfo", moment, float(clock))
+                    self._put_reading(index, name, "MHz", "nvmlDeviceGetClockInfo", moment, float(clock))
             for name, kind in (
                 ("pcie received", nvml.NVML_PCIE_UTIL_RX_BYTES),
                 ("pcie sent", nvml.NVML_PCIE_UTIL_TX_BYTES),
             ):
-                rate = self._ask(index, name, nvml.nvmlDeviceGetPcieThroughput, handle, kind)
+                rate = self._ask_card(index, name, nvml.nvmlDeviceGetPcieThroughput, handle, kind)
                 if rate is not None:
                     # NVML measures over 20 ms and gives KB/s.
-                    self._put(
+                    self._put_reading(
                         index,
                         name,
                         "bytes/s",
@@ -145,14 +149,14 @@ class Sampler(_ReadingThread):
         """
         call = self._nvml.nvmlDeviceGetMemoryInfo
         version = getattr(self._nvml, "nvmlMemory_v2", None)
-        found = None if version is None else self._ask(index, "memory v2", call, handle, version)
-        return found if found is not None else self._ask(index, "memory", call, handle)
+        found = None if version is None else self._ask_card(index, "memory v2", call, handle, version)
+        return found if found is not None else self._ask_card(index, "memory", call, handle)
 
     def _read_utilisation(self, index: int, handle: Any) -> None:
         nvml = self._nvml
         key = (index, "samples")
         last = self._last.get(key, 0)
-        found = self._ask(
+        found = self._ask_card(
             index, "samples", nvml.nvmlDeviceGetSamples, handle, nvml.NVML_GPU_UTILIZATION_SAMPLES, last
         )
         if found is not None:
@@ -168,7 +172,7 @@ class Sampler(_ReadingThread):
                 self._last[key] = sample.timeStamp
                 stamp, moment = self._anchor[key]
                 value = _sample_value(nvml, kind, sample.sampleValue)
-                self._put(
+                self._put_reading(
                     index,
                     "utilisation",
                     "%",
@@ -179,9 +183,9 @@ class Sampler(_ReadingThread):
             return
         if (index, "samples") not in self._dead:
             return
-        rates = self._ask(index, "rates", nvml.nvmlDeviceGetUtilizationRates, handle)
+        rates = self._ask_card(index, "rates", nvml.nvmlDeviceGetUtilizationRates, handle)
         if rates is not None:
-            self._put(
+            self._put_reading(
                 index,
                 "utilisation",
                 "%",
@@ -209,7 +213,7 @@ class Sampler(_ReadingThread):
         return tuple(made)
 
     def _card_name(self, index: int, handle: Any) -> str:
-        name = self._ask(index, "name", self._nvml.nvmlDeviceGetName, handle)
+        name = self._ask_card(index, "name", self._nvml.nvmlDeviceGetName, handle)
         return name.decode() if isinstance(name, bytes) else str(name or f"GPU {index}")
 
     def _card_facts(self, index: int, handle: Any) -> dict[str, str]:
@@ -218,11 +222,11 @@ class Sampler(_ReadingThread):
         memory = self._memory(index, handle)
         if memory is not None:
             facts["memory total"] = f"{memory.total / 2**20:.0f} MiB"
-        limit = self._ask(index, "limit", nvml.nvmlDeviceGetEnforcedPowerLimit, handle)
+        limit = self._ask_card(index, "limit", nvml.nvmlDeviceGetEnforcedPowerLimit, handle)
         if limit is not None:
             facts["power limit"] = f"{limit / 1000:.0f} W"
-        width = self._ask(index, "width", nvml.nvmlDeviceGetMaxPcieLinkWidth, handle)
-        generation = self._ask(index, "generation", nvml.nvmlDeviceGetMaxPcieLinkGeneration, handle)
+        width = self._ask_card(index, "width", nvml.nvmlDeviceGetMaxPcieLinkWidth, handle)
+        generation = self._ask_card(index, "generation", nvml.nvmlDeviceGetMaxPcieLinkGeneration, handle)
         if width is not None and generation is not None:
             facts["PCIe at most"] = f"generation {generation}, {width} lanes"
         return facts
@@ -246,7 +250,7 @@ class Sampler(_ReadingThread):
         indexes = list(self.handles)
         for place, first in enumerate(indexes):
             for second in indexes[place + 1 :]:
-                level = self._ask(
+                level = self._ask_card(
                     first,
                     f"topology {second}",
                     nvml.nvmlDeviceGetTopologyCommonAncestor,

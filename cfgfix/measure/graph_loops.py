@@ -75,12 +75,12 @@ def _watched_loop(plain: Loop, make_watch: Callable[[tf.data.Dataset, str], Watc
         if watch is None:
             plain(source, test, body, *rest)
         else:
-            plain(source, test, lambda element: _turn(body, element, watch), *rest)
+            plain(source, test, lambda element: _turn_between_calls(body, element, watch), *rest)
 
     return loop
 
 
-def _turn(body: Body, element: object, watch: Watch) -> None:
+def _turn_between_calls(body: Body, element: object, watch: Watch) -> None:
     """Run a loop's body between two calls of Python."""
     import tensorflow as tf
 

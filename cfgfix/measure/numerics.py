@@ -111,7 +111,7 @@ def name_of(variable: Any) -> str:
 # --- the second run
 
 
-def _mark(place: Mapping[str, str]) -> str:
+def _place_mark(place: Mapping[str, str]) -> str:
     """Return a place encoded as text that TensorFlow's error messages leave unchanged."""
     return MARK + quote(json.dumps(dict(place)), safe="")
 
@@ -122,7 +122,9 @@ def _guarded_tensor(tensor: Any, place: Mapping[str, str], wrong: Callable[[Any]
 
     if not isinstance(tensor, tf.Tensor) or not tensor.dtype.is_floating:
         return tensor
-    check = tf.debugging.Assert(tf.logical_not(tf.reduce_any(wrong(tensor))), [_mark(place)], summarize=1)
+    check = tf.debugging.Assert(
+        tf.logical_not(tf.reduce_any(wrong(tensor))), [_place_mark(place)], summarize=1
+    )
     with tf.control_dependencies([check] if check is not None else []):
         made = tf.identity(tensor)
     mask = getattr(tensor, "_keras_mask", None)
@@ -203,7 +205,7 @@ def _guarded_gradients(found: Any, sources: Any) -> Any:
     wrong = tf.stack([tf.reduce_any(tf.math.is_nan(part)) for _, part, _ in pairs])
     names = [name_of(variable) for _, _, variable in pairs]
     flags = tf.strings.reduce_join(tf.where(wrong, "1", "0"))
-    text = _mark({"kind": "gradient", "names": "|".join(names)}) + " "
+    text = _place_mark({"kind": "gradient", "names": "|".join(names)}) + " "
     check = tf.debugging.Assert(
         tf.logical_not(tf.reduce_any(wrong)), [tf.strings.join([text, flags])], summarize=1
     )

@@ -141,7 +141,7 @@ class Observation:
         self._contexts.callback(setattr, threading, "excepthook", plain_end)
         self.begin = time.perf_counter()
         self._on.set()
-        self._watcher = threading.Thread(target=self._look, daemon=True)
+        self._watcher = threading.Thread(target=self._look_repeatedly, daemon=True)
         self._watcher.start()
         return self
 
@@ -399,7 +399,7 @@ class Observation:
             else:
                 if id(function) in self._trainers:
                     self._steps.took_gradients()
-                    self._keep(given)
+                    self._keep_scalars(given)
                 return given
             finally:
                 self._steps.busy = time.perf_counter()
@@ -518,7 +518,7 @@ class Observation:
                     shape_number(tensors_in(given)),
                 )
 
-    def _keep(self, given: object) -> None:
+    def _keep_scalars(self, given: object) -> None:
         """Keep the scalars in the result of a training step, to be read after the run."""
         loop = self._steps.open_loop
         if loop is None or self._steps.open is None or loop.kind not in ("fit", "loop"):
@@ -543,7 +543,7 @@ class Observation:
                     self._lone_step([])
                     if self._steps.open is not None:
                         self._steps.open.trains = True
-                    self._keep(keywords.get("target", arguments[0] if arguments else None))
+                    self._keep_scalars(keywords.get("target", arguments[0] if arguments else None))
             elif self._on.is_set() and self._inside_call and not tf.executing_eagerly():
                 # A strategy traces what its replicas do in threads of its own.
                 self._trainers[id(self._running)] = self._running
@@ -636,7 +636,7 @@ class Observation:
 
     # --- looking
 
-    def _look(self) -> None:
+    def _look_repeatedly(self) -> None:
         read = asked = 0.0
         while self._on.is_set():
             time.sleep(SAMPLE_SECONDS)

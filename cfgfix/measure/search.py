@@ -102,7 +102,7 @@ def job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
                 continue
             append(options["journal"], {"event": "start", "id": trial["id"]})
             try:
-                with _limit(options["trial_limit"], options["journal"], trial["id"], until):
+                with _limit_time(options["trial_limit"], options["journal"], trial["id"], until):
                     found = _measure_trial({**options, **trial}, files)
             except UserCodeError as error:
                 text = f"{error.message}\n{error.trace}"
@@ -167,7 +167,7 @@ def _require_config_taken(options: Mapping[str, Any]) -> None:
 
 
 @contextlib.contextmanager
-def _limit(seconds: float, journal: str, name: str, until: float | None = None) -> Iterator[None]:
+def _limit_time(seconds: float, journal: str, name: str, until: float | None = None) -> Iterator[None]:
     """End this process where the body exceeds its time, and write why to the journal.
 
     Where the whole search ends before, that is no fault of this trial, and nothing is written.

@@ -46,7 +46,7 @@ def measure_stages(
         UserCodeError: The dataset failed or is shorter than the warm-up.
         CfgfixError: This TensorFlow keeps no model of the pipeline.
     """
-    return _measure(
+    return _measured_stages(
         dataset,
         batches=batches,
         seconds=seconds,
@@ -57,7 +57,7 @@ def measure_stages(
     )
 
 
-def _measure(
+def _measured_stages(
     dataset: Any,
     *,
     batches: int,
@@ -76,7 +76,7 @@ def _measure(
     for gap in gaps:
         # Cold, since this part gives elements no more once its consumer holds them all.
         per_batch = total.elements_at(gap.parent) * (gap.parent.batch_size or 1)
-        inner = _measure(
+        inner = _measured_stages(
             gap.dataset,
             batches=max(batches, 30),
             seconds=max(1.0, seconds / 4),

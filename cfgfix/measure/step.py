@@ -45,7 +45,7 @@ TRACED_STEPS = 5
 """Steps under the profiler: their operations differ little, and a trace is large."""
 
 
-def _sync() -> None:
+def _synchronize_devices() -> None:
     import tensorflow as tf
 
     tf.test.experimental.sync_devices()
@@ -53,10 +53,10 @@ def _sync() -> None:
 
 def timed(function: Callable[[Any], Any], batch: Any) -> float:
     """Return the seconds a function takes for a batch, the device's work included."""
-    _sync()
+    _synchronize_devices()
     begin = time.perf_counter()
     function(batch)
-    _sync()
+    _synchronize_devices()
     return time.perf_counter() - begin
 
 
@@ -139,7 +139,7 @@ def measure(
         host = _host_peak()
         memory.append(read if host is None else {**read, "host": host})
 
-    tracings, fetches, done = _watch(subject, dataset, watched, plan, progress, read_memory)
+    tracings, fetches, done = _watch_first_steps(subject, dataset, watched, plan, progress, read_memory)
     parts: dict[str, Interval] = {}
     compile_seconds = sum(trace.seconds for trace in tracings.traces if trace.step == 0)
     with user_code("running the step"):
@@ -186,7 +186,7 @@ def measure(
             notes.append(f"no times of operations: {operations.missing}")
     compiled_inside = any(trace.xla for trace in tracings.traces)
     comparisons = (
-        _compare(subject, batch, plan, bool(gpus), progress, compiled_inside=compiled_inside)
+        _compare_variants(subject, batch, plan, bool(gpus), progress, compiled_inside=compiled_inside)
         if plan.compare
         else ()
     )
@@ -236,7 +236,7 @@ def _timed_runner(function: Callable[[Any], Any], batch: Any) -> Callable[[], fl
     return lambda: timed(function, batch)
 
 
-def _watch(
+def _watch_first_steps(
     subject: StepSubject,
     dataset: Any,
     steps: int,
@@ -292,7 +292,7 @@ def _time_loop(
             batch = next(iterator)
             there = time.perf_counter()
             subject.whole(batch)
-            _sync()
+            _synchronize_devices()
             end = time.perf_counter()
             if place >= lead:
                 waits.append(there - start)
@@ -306,7 +306,7 @@ def _time_loop(
     return np.array(waits), np.array(steps), samples, max(0.0, delayed)
 
 
-def _compare(
+def _compare_variants(
     subject: StepSubject,
     batch: Any,
     plan: StepPlan,

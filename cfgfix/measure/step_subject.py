@@ -51,7 +51,7 @@ class Trainer:
             name: tf.function(body, jit_compile=xla) for name, body in zip(PARTS, bodies, strict=True)
         }
 
-    def _split(self, batch: Any) -> tuple[Any, Any]:
+    def _split_batch(self, batch: Any) -> tuple[Any, Any]:
         if isinstance(batch, tuple) and len(batch) in (2, 3):
             return batch[0], batch[1]
         if isinstance(batch, dict) and isinstance(self._inputs, str) and self._inputs in batch:
@@ -62,14 +62,14 @@ class Trainer:
 
     def forward(self, batch: Any) -> Any:
         """Run the model."""
-        inputs, _ = self._split(batch)
+        inputs, _ = self._split_batch(batch)
         return self._model(inputs, training=True) if self._training else self._model(inputs)
 
     def loss(self, batch: Any) -> Any:
         """Run the model and the loss; return one number."""
         import tensorflow as tf
 
-        _, target = self._split(batch)
+        _, target = self._split_batch(batch)
         return tf.reduce_mean(self._loss(target, self.forward(batch)))
 
     def variables(self) -> list[Any]:

@@ -23,7 +23,7 @@ def render(data: Mapping[str, Any], paint: Paint) -> str:
     data = visible_data(data)
     lines = [paint("bold", f"cfgfix diagnose: {data['subject']}"), "", *causes(data.get("causes", ()), paint)]
     for check in data["checks"]:
-        lines += _check(check, paint)
+        lines += _check_lines(check, paint)
     counts = {state: sum(check["state"] == state for check in data["checks"]) for state in _WORDS}
     told = f"{counts['pass']} passed, {counts['fail']} failed, {counts['skipped']} skipped"
     clean = not counts["fail"] and not data.get("to_name")
@@ -39,31 +39,33 @@ def causes(ranked: Sequence[Mapping[str, Any]], paint: Paint) -> Iterator[str]:
     yield paint("bold", "what to change, in this order")
     for number, cause in enumerate(ranked, 1):
         worth = f" (x {cause['worth']:.2g})" if cause["worth"] and cause["worth"] >= WORTH else ""
-        yield from _wrap(f"{number}. {cause['name']}: {cause['cause']}{worth}", "  ", "     ")
+        yield from _wrapped_lines(f"{number}. {cause['name']}: {cause['cause']}{worth}", "  ", "     ")
         if cause["evidence"]:
-            yield from (paint("dim", part) for part in _wrap(cause["evidence"], "     - ", "       "))
+            yield from (
+                paint("dim", part) for part in _wrapped_lines(cause["evidence"], "     - ", "       ")
+            )
         if cause["change"]:
-            yield from _wrap(cause["change"], "     change: ", "             ")
+            yield from _wrapped_lines(cause["change"], "     change: ", "             ")
     yield ""
 
 
-def _check(check: Mapping[str, Any], paint: Paint) -> Iterator[str]:
+def _check_lines(check: Mapping[str, Any], paint: Paint) -> Iterator[str]:
     word = paint(_STYLES[check["state"]], f"{_WORDS[check['state']]:>7}")
     yield f"{word}  {paint('bold', check['title'])}"
-    yield from _wrap(check["summary"], "         ")
+    yield from _wrapped_lines(check["summary"], "         ")
     shown = check["evidence"][:MOST_LINES]
     for line in shown:
-        yield from (paint("dim", part) for part in _wrap(line, "         - ", "           "))
+        yield from (paint("dim", part) for part in _wrapped_lines(line, "         - ", "           "))
     if len(check["evidence"]) > len(shown):
         yield paint("dim", f"         - and {len(check['evidence']) - len(shown)} more lines: see --json")
     if check["rules"]:
         yield f"         rules: {', '.join(check['rules'])} (cfgfix explain {check['rules'][0]})"
     for fix in check["fixes"][:MOST_LINES]:
-        yield from _wrap(fix, "         fix: ", "              ")
+        yield from _wrapped_lines(fix, "         fix: ", "              ")
     yield ""
 
 
-def _wrap(text: str, first: str, later: str | None = None) -> list[str]:
+def _wrapped_lines(text: str, first: str, later: str | None = None) -> list[str]:
     return textwrap.wrap(
         text,
         WIDTH,

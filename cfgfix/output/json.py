@@ -75,7 +75,7 @@ def finding_data(finding: Finding) -> dict[str, Any]:
         "flow": [_location_as_json(location) for location in finding.flow],
         "notes": list(finding.notes),
         "profile": finding.profile,
-        "fix": _fix(finding.fix) if finding.fix is not None else None,
+        "fix": _fix_as_json(finding.fix) if finding.fix is not None else None,
         "no_fix_reason": finding.no_fix_reason,
     }
 
@@ -93,7 +93,7 @@ def _location_as_json(location: Location) -> dict[str, Any]:
     }
 
 
-def _fix(fix: Fix) -> dict[str, Any]:
+def _fix_as_json(fix: Fix) -> dict[str, Any]:
     data: dict[str, Any] = {
         "title": fix.title,
         "safety": fix.safety.label,

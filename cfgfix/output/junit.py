@@ -28,12 +28,12 @@ def render(report: Report, _style: Style = PLAIN) -> str:
         cases = [_test_case(file, finding, ending, text) for finding, ending, text in told]
         if not cases:
             cases.append(
-                f'    <testcase classname={_quote(service_path(file.path))} name="cfgfix" time="0"/>'
+                f'    <testcase classname={_quoted_text(service_path(file.path))} name="cfgfix" time="0"/>'
             )
         failed = sum(ending == FAILED for _, ending, _ in told)
         broken = sum(ending == BROKEN for _, ending, _ in told)
         tests, failures, errors = tests + len(cases), failures + failed, errors + broken
-        path = _quote(service_path(file.path))
+        path = _quoted_text(service_path(file.path))
         suites.append(
             f'  <testsuite name={path} tests="{len(cases)}" failures="{failed}" errors="{broken}" file={path}>\n'
             + "\n".join(cases)
@@ -42,9 +42,9 @@ def render(report: Report, _style: Style = PLAIN) -> str:
     for error in report.errors:
         tests, errors = tests + 1, errors + 1
         suites.append(
-            f'  <testsuite name={_quote(visible(error.path or "cfgfix"))} tests="1" failures="0" errors="1">\n'
-            f'    <testcase classname="cfgfix" name={_quote(visible(error.path or "cfgfix"))}>\n'
-            f"      <error message={_quote(str(error))}/>\n    </testcase>\n  </testsuite>"
+            f'  <testsuite name={_quoted_text(visible(error.path or "cfgfix"))} tests="1" failures="0" errors="1">\n'
+            f'    <testcase classname="cfgfix" name={_quoted_text(visible(error.path or "cfgfix"))}>\n'
+            f"      <error message={_quoted_text(str(error))}/>\n    </testcase>\n  </testsuite>"
         )
     head = f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="cfgfix" tests="{tests}" failures="{failures}" errors="{errors}">\n'
     return head + "\n".join(suites) + ("\n" if suites else "") + "</testsuites>\n"
@@ -76,21 +76,21 @@ def _test_case(file: FileReport, finding: Finding, ending: str, text: str) -> st
 
     place = f"{service_path(finding.location.path)}:{finding.location.line}:{finding.location.column}"
     severity = finding.severity.label
-    body = escape(_clean(f"{place}: {severity} {text}"))
-    about = "" if ending == TOLD else f" type={_quote(severity)} message={_quote(text)}"
+    body = escape(_clean_text(f"{place}: {severity} {text}"))
+    about = "" if ending == TOLD else f" type={_quoted_text(severity)} message={_quoted_text(text)}"
     return (
-        f"    <testcase classname={_quote(service_path(file.path))} name={_quote(f'{finding.rule} {finding.name} at {place}')} "
+        f"    <testcase classname={_quoted_text(service_path(file.path))} name={_quoted_text(f'{finding.rule} {finding.name} at {place}')} "
         f'time="0">\n      <{ending}{about}>{body}</{ending}>\n    </testcase>'
     )
 
 
-def _quote(text: str) -> str:
+def _quoted_text(text: str) -> str:
     from xml.sax.saxutils import quoteattr
 
-    return quoteattr(_clean(text))
+    return quoteattr(_clean_text(text))
 
 
-def _clean(text: str) -> str:
+def _clean_text(text: str) -> str:
     """Return text with the characters replaced that XML 1.0 cannot hold."""
     return "".join(
         char

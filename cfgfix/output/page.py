@@ -61,7 +61,7 @@ def page(parts: Mapping[str, Any], *, title: str = "cfgfix report", missing: Seq
         "data": ("Data pipeline", _data_as_html),
         "step": ("Training step", _step_as_html),
         "devices": ("Devices", _devices_as_html),
-        "search": ("Search", _search),
+        "search": ("Search", _search_as_html),
     }
     present = [name for name in sections if name in parts]
     if len(present) > 1:
@@ -348,7 +348,7 @@ def _devices_as_html(data: Mapping[str, Any]) -> list[str]:
     return made + _verdicts_as_html(data["verdicts"])
 
 
-def _search(data: Mapping[str, Any]) -> list[str]:
+def _search_as_html(data: Mapping[str, Any]) -> list[str]:
     made = [f"<p>{_escaped_text(data['summary'])}</p>"]
     names = list(data["space"])
     tried = [entry for entry in data["tried"] if entry["samples_per_second"] is not None]

@@ -24,7 +24,9 @@ _PHASES = {
 def render(data: Mapping[str, Any], paint: Paint) -> str:
     """Return a profile as text."""
     data = visible_data(data)
-    body = {"data": _data_lines, "step": _step_lines, "devices": _device_lines, "run": _run}[data["kind"]]
+    body = {"data": _data_lines, "step": _step_lines, "devices": _device_lines, "run": _run_lines}[
+        data["kind"]
+    ]
     lines = [
         *body(data, paint),
         *_limit_lines(data, paint),
@@ -237,7 +239,7 @@ _SHARES = {
 }
 
 
-def _run(data: Mapping[str, Any], paint: Paint) -> Iterator[str]:
+def _run_lines(data: Mapping[str, Any], paint: Paint) -> Iterator[str]:
     loop = data["loop"]
     what = "model.fit" if loop["kind"] == "fit" else "the loop"
     yield paint("bold", f"run: {data['source']}, {what} at {loop['place']}")

@@ -46,12 +46,12 @@ def render(data: Mapping[str, Any], paint: Paint) -> str:
         for entry in data["excluded"][:MOST_ROWS]
     ]
     lines.append("")
-    lines += _wrap(data["summary"])
+    lines += _wrapped_lines(data["summary"])
     for change in data["changes"] if data["gain"] else ():
         lines.append(f"  {change['key']}: {_value_text(change['from'])} -> {_value_text(change['to'])}")
     for text in data["code_changes"] if data["gain"] else ():
-        lines += _wrap(f"in the code: {text}")
-    lines += [paint("dim", line) for note in data["notes"] for line in _wrap(f"note: {note}")]
+        lines += _wrapped_lines(f"in the code: {text}")
+    lines += [paint("dim", line) for note in data["notes"] for line in _wrapped_lines(f"note: {note}")]
     if data["applied"]:
         lines.append(paint("good", f"written to {data['config']}"))
     elif data["gain"]:
@@ -76,5 +76,5 @@ def _value_text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _wrap(text: str) -> list[str]:
+def _wrapped_lines(text: str) -> list[str]:
     return textwrap.wrap(text, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)

@@ -61,7 +61,7 @@ def _finding_in_words(finding: Finding, path: Callable[[str], str]) -> Finding:
         message=visible(finding.message),
         location=place(finding.location),
         related=tuple(map(place, finding.related)),
-        fix=_fix(finding.fix) if finding.fix is not None else None,
+        fix=_fix_in_words(finding.fix) if finding.fix is not None else None,
         no_fix_reason=visible(finding.no_fix_reason) if finding.no_fix_reason else finding.no_fix_reason,
         notes=tuple(map(visible, finding.notes)),
         profile=visible(finding.profile) if finding.profile else finding.profile,
@@ -70,7 +70,7 @@ def _finding_in_words(finding: Finding, path: Callable[[str], str]) -> Finding:
     )
 
 
-def _fix(fix: Fix) -> Fix:
+def _fix_in_words(fix: Fix) -> Fix:
     return replace(fix, title=visible(fix.title), why=visible(fix.why) if fix.why else fix.why)
 
 

@@ -102,7 +102,7 @@ def _to_float(value: Any) -> float:
     return float(_require_number(value))
 
 
-def _round(value: Any, digits: Any = 0) -> Any:
+def _rounded_number(value: Any, digits: Any = 0) -> Any:
     if isinstance(digits, bool) or not isinstance(digits, int) or not 0 <= digits <= 15:
         raise TypeError("round needs 0 to 15 digits")
     return round(_require_number(value), digits) if digits else round(_require_number(value))
@@ -200,7 +200,7 @@ _FUNCTIONS: dict[str, tuple[Callable[..., Any], int, int]] = {
     "abs": (lambda value: abs(_require_number(value)), 1, 1),
     "floor": (lambda value: math.floor(_require_number(value)), 1, 1),
     "ceil": (lambda value: math.ceil(_require_number(value)), 1, 1),
-    "round": (_round, 1, 2),
+    "round": (_rounded_number, 1, 2),
     "int": (_to_int, 1, 1),
     "float": (_to_float, 1, 1),
     "len": (_length_of, 1, 1),
@@ -487,7 +487,7 @@ UNKNOWN = "(unknown)"
 """What a template shows for an operand without a value."""
 
 
-def _fill(thunk: Callable[[], Any], form: str) -> str:
+def _filled_form(thunk: Callable[[], Any], form: str) -> str:
     try:
         return FORMATS[form](thunk())
     except (Missing, TypeError, ValueError, ZeroDivisionError, OverflowError):
@@ -509,7 +509,7 @@ def _joined_texts(*parts: str) -> str:
     return "".join(parts)
 
 
-GLOBALS["_fmt"] = _fill
+GLOBALS["_fmt"] = _filled_form
 GLOBALS["_put"] = _fill_with
 GLOBALS["_cat"] = _joined_texts
 

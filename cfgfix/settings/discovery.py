@@ -39,8 +39,8 @@ class Matcher:
         self._root = settings.root
         self._below: dict[str, str] = {}
         """Folders as seen from the settings' own, with a slash behind; empty where each path must be asked about."""
-        self._include = _compile(settings.include)
-        self._exclude = _compile(settings.exclude)
+        self._include = _compiled_patterns(settings.include)
+        self._exclude = _compiled_patterns(settings.exclude)
 
     def included(self, path: str) -> bool:
         """Tell whether a file matches an include pattern, by its name or path."""
@@ -76,7 +76,7 @@ class Matcher:
         return bool(pattern.match(os.path.relpath(path, self._root).replace(os.sep, "/")))
 
 
-def _compile(patterns: Iterable[str]) -> re.Pattern[str]:
+def _compiled_patterns(patterns: Iterable[str]) -> re.Pattern[str]:
     import fnmatch
 
     return re.compile("|".join(fnmatch.translate(pattern.rstrip("/")) for pattern in patterns) or r"(?!)")

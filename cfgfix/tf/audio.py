@@ -357,17 +357,17 @@ class LogMel:
             loudest = tf.reduce_max(tf.abs(batch), axis=1, keepdims=True)
             batch *= tf.where(loudest > 0, one.peak / tf.maximum(loudest, 1e-12), 1.0)
         if one.center:
-            batch = self._extend(batch, lengths, size)
+            batch = self._extended_batch(batch, lengths, size)
         found = self._mel_of_batch(batch)
         frames = one.frames(lengths)
         count = one.frames(fixed) if fixed is not None else tf.shape(found)[1]
         valid = tf.range(count)[None, :, None] < frames[:, None, None]
-        found = self._normalize(self._log(found), valid, frames)
+        found = self._normalized_features(self._logarithm_of(found), valid, frames)
         if single:
             return found[0], frames[0]
         return found, frames
 
-    def _extend(self, batch: Any, lengths: Any, size: Any) -> Any:
+    def _extended_batch(self, batch: Any, lengths: Any, size: Any) -> Any:
         side = self.settings.n_fft // 2
         if self.settings.pad_mode == "constant":
             return tf.pad(batch, [[0, 0], [side, side]])
@@ -387,7 +387,7 @@ class LogMel:
         energy = power if one.power == 2.0 else tf.sqrt(power)
         return tf.matmul(energy, tf.constant(self._filters))
 
-    def _log(self, found: Any) -> Any:
+    def _logarithm_of(self, found: Any) -> Any:
         one = self.settings
         if one.log == "none":
             return found
@@ -410,7 +410,7 @@ class LogMel:
         decades = math.log10(one.floor)
         return decades if one.log == "log10" else decades * (10.0 if one.power == 2.0 else 20.0)
 
-    def _normalize(self, found: Any, valid: Any, frames: Any) -> Any:
+    def _normalized_features(self, found: Any, valid: Any, frames: Any) -> Any:
         one = self.settings
         if one.normalize == "global":
             found = (found - tf.constant(one.mean, tf.float32)) / tf.constant(one.std, tf.float32)

@@ -162,7 +162,7 @@ def _copied_to_device(value: Any, device: str | None) -> Any:
         return tf.nest.map_structure(tf.identity, value)
 
 
-def _produce(
+def _produce_items(
     shared: _SharedState,
     source: Iterator[Any],
     prepare: Callable[..., Any],
@@ -266,13 +266,13 @@ class DevicePipeline:
         shared = _SharedState(self.buffers)
         self._shared = shared
         self._thread = threading.Thread(
-            target=_produce,
+            target=_produce_items,
             args=(shared, iter(self._source), self._prepare, self.prepare_device, self.step_device),
             name="cfgfix-prepare",
             daemon=True,
         )
         # A pipeline that is dropped, or a program that ends within the loop, still lets the thread end.
-        self._finalizer = weakref.finalize(self, _stop, shared, self._thread)
+        self._finalizer = weakref.finalize(self, _stop_thread, shared, self._thread)
         self._thread.start()
         return self._batches_from_thread(shared, self._thread)
 
@@ -280,7 +280,7 @@ class DevicePipeline:
         try:
             while True:
                 wait_start = time.perf_counter()
-                answer = self._take(shared, thread)
+                answer = self._take_item(shared, thread)
                 wait_end = time.perf_counter()
                 if isinstance(answer, _DataEnd):
                     if answer.error is not None:
@@ -303,7 +303,7 @@ class DevicePipeline:
                 self.close()
 
     @staticmethod
-    def _take(shared: _SharedState, thread: threading.Thread) -> Any:
+    def _take_item(shared: _SharedState, thread: threading.Thread) -> Any:
         while True:
             try:
                 return shared.ready.get(timeout=_POLL_SECONDS)
@@ -373,7 +373,7 @@ class DevicePipeline:
             return
         if finalizer is not None:
             finalizer.detach()
-        _stop(shared, thread)
+        _stop_thread(shared, thread)
         if thread is not threading.current_thread() and thread.is_alive():
             raise CfgfixError(f"the batch being prepared has not ended within {JOIN_SECONDS:g} s of closing")
 
@@ -438,7 +438,7 @@ BALANCE = 1.1
 differ by some percent from run to run."""
 
 
-def _stop(shared: _SharedState, thread: threading.Thread) -> None:
+def _stop_thread(shared: _SharedState, thread: threading.Thread) -> None:
     shared.stop.set()
     if thread is not threading.current_thread():
         thread.join(JOIN_SECONDS)

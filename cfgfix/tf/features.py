@@ -116,10 +116,10 @@ class Precomputed:
             seed=seed,
         )
         parallel = tf.data.AUTOTUNE if workers < 1 else workers
-        data = records.map(self._parse, num_parallel_calls=parallel, deterministic=deterministic)
+        data = records.map(self._parse_record, num_parallel_calls=parallel, deterministic=deterministic)
         return data.apply(tf.data.experimental.assert_cardinality(self.records))
 
-    def _parse(self, record: Any) -> dict[str, Any]:
+    def _parse_record(self, record: Any) -> dict[str, Any]:
         wanted: dict[str, Any] = {}
         for name, (_, shape) in self.spec.items():
             wanted[f"{name}/value"] = tf.io.FixedLenFeature([], tf.string)
@@ -238,16 +238,16 @@ def precomputed(
         os.makedirs(root, exist_ok=True)
     except OSError as error:
         raise UnreadableError(f"the folder cannot be made: {error.strerror}", path=root) from error
-    _clean(root)
+    _clean_leftovers(root)
     manifest, reason = _open_build(place, name, verify=verify)
     built = manifest is None
     if manifest is None:
-        manifest = _build(make, root, place, name, named, shards, compression)
+        manifest = _build_shards(make, root, place, name, named, shards, compression)
     else:
         with contextlib.suppress(OSError):
             os.utime(place)
     if max_bytes is not None:
-        _shrink(root, place, max_bytes)
+        _shrink_folder(root, place, max_bytes)
     return Precomputed(
         folder=place,
         fingerprint=name,
@@ -306,7 +306,7 @@ def _manifest_problem(manifest: dict[str, Any], place: str, name: str, *, verify
     return ""
 
 
-def _build(
+def _build_shards(
     make: Callable[[], Any],
     root: str,
     place: str,
@@ -320,7 +320,7 @@ def _build(
     work = os.path.join(root, f".building-{secrets.token_hex(8)}")
     try:
         os.mkdir(work, 0o755)
-        rows = _write(dataset, work, shards, compression)
+        rows = _write_shards(dataset, work, shards, compression)
         manifest = {
             "format": FORMAT,
             "fingerprint": name,
@@ -378,7 +378,7 @@ def _element_spec(dataset: Any) -> dict[str, tuple[str, list[int | None]]]:
     return spec
 
 
-def _write(dataset: Any, work: str, shards: int, compression: str) -> list[dict[str, Any]]:
+def _write_shards(dataset: Any, work: str, shards: int, compression: str) -> list[dict[str, Any]]:
     count = int(dataset.cardinality())
     if count >= 0:
         shards = max(1, min(shards, count))
@@ -430,7 +430,7 @@ def _serialized_example(element: Mapping[str, Any]) -> bytes:
     return text
 
 
-def _clean(root: str) -> None:
+def _clean_leftovers(root: str) -> None:
     """Remove the leftovers of builds that ended early, once they are old."""
     with contextlib.suppress(OSError):
         for name in os.listdir(root):
@@ -442,7 +442,7 @@ def _clean(root: str) -> None:
                 shutil.rmtree(path, ignore_errors=True)
 
 
-def _shrink(root: str, keep: str, max_bytes: int) -> None:
+def _shrink_folder(root: str, keep: str, max_bytes: int) -> None:
     found: list[tuple[float, int, str]] = []
     for name in os.listdir(root):
         path = os.path.join(root, name)

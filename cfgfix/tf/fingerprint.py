@@ -55,7 +55,7 @@ class _DigestWalk:
     def digest(self) -> str:
         return self._hash.hexdigest()
 
-    def _put(self, kind: str, body: bytes = b"") -> None:
+    def _put_into_digest(self, kind: str, body: bytes = b"") -> None:
         self._parts += 1
         if self._parts > MAX_PARTS:
             raise CfgfixError(
@@ -67,17 +67,17 @@ class _DigestWalk:
 
     def add(self, value: Any) -> None:
         if value is None or isinstance(value, (bool, int)):
-            self._put(type(value).__name__, repr(value).encode())
+            self._put_into_digest(type(value).__name__, repr(value).encode())
         elif isinstance(value, float):
-            self._put("float", ("nan" if math.isnan(value) else value.hex()).encode())
+            self._put_into_digest("float", ("nan" if math.isnan(value) else value.hex()).encode())
         elif isinstance(value, str):
-            self._put("str", value.encode("utf-8", "surrogatepass"))
+            self._put_into_digest("str", value.encode("utf-8", "surrogatepass"))
         elif isinstance(value, (bytes, bytearray)):
-            self._put("bytes", bytes(value))
+            self._put_into_digest("bytes", bytes(value))
         elif isinstance(value, complex) or value is Ellipsis:
-            self._put("repr", repr(value).encode())
+            self._put_into_digest("repr", repr(value).encode())
         elif id(value) in self._seen:
-            self._put("again", str(self._seen[id(value)]).encode())
+            self._put_into_digest("again", str(self._seen[id(value)]).encode())
         else:
             self._seen[id(value)] = len(self._seen)
             self._kept.append(value)  # an object that goes away could give its id to another
@@ -85,28 +85,28 @@ class _DigestWalk:
 
     def _add_object(self, value: Any) -> None:
         if isinstance(value, Mapping):
-            self._put("mapping", str(len(value)).encode())
+            self._put_into_digest("mapping", str(len(value)).encode())
             for digest, key, item in sorted(
                 ((_single_text(key), key, item) for key, item in value.items()), key=lambda row: row[0]
             ):
-                self._put("key", digest.encode())
+                self._put_into_digest("key", digest.encode())
                 self.add(key)
                 self.add(item)
         elif isinstance(value, (set, frozenset)):
-            self._put("set", "".join(sorted(_single_text(item) for item in value)).encode())
+            self._put_into_digest("set", "".join(sorted(_single_text(item) for item in value)).encode())
         elif isinstance(value, (list, tuple)):
-            self._put(type(value).__name__, str(len(value)).encode())
+            self._put_into_digest(type(value).__name__, str(len(value)).encode())
             for item in value:
                 self.add(item)
         elif isinstance(value, re.Pattern):
-            self._put("pattern", str(value.flags).encode())
+            self._put_into_digest("pattern", str(value.flags).encode())
             self.add(value.pattern)
         elif isinstance(value, functools.partial):
-            self._put("partial")
+            self._put_into_digest("partial")
             for item in (value.func, value.args, value.keywords):
                 self.add(item)
         elif isinstance(value, types.MethodType):
-            self._put("method")
+            self._put_into_digest("method")
             self.add(value.__func__)
             self.add(value.__self__)
         elif isinstance(value, types.FunctionType):
@@ -118,7 +118,7 @@ class _DigestWalk:
         elif isinstance(value, type):
             self._add_type(value)
         elif isinstance(value, (types.MethodDescriptorType, types.WrapperDescriptorType)):
-            self._put(
+            self._put_into_digest(
                 "descriptor",
                 f"{value.__qualname__}@{_name_with_version(value.__objclass__.__module__)}".encode(),
             )
@@ -132,10 +132,12 @@ class _DigestWalk:
         if not self._package:
             self._package = module.partition(".")[0]
         elif self._is_foreign(module):
-            self._put("function", f"{_name_with_version(module)}.{function.__qualname__}".encode())
+            self._put_into_digest(
+                "function", f"{_name_with_version(module)}.{function.__qualname__}".encode()
+            )
             return
         wrapped = getattr(function, "__wrapped__", None)
-        self._put("function", function.__qualname__.encode())
+        self._put_into_digest("function", function.__qualname__.encode())
         self._add_code(function.__code__)
         for item in (function.__defaults__, function.__kwdefaults__, wrapped):
             self.add(item)
@@ -147,7 +149,7 @@ class _DigestWalk:
             self.add(content)
         for name in sorted(_names_in_code(function.__code__)):
             if name in function.__globals__:
-                self._put("global", name.encode())
+                self._put_into_digest("global", name.encode())
                 self.add(function.__globals__[name])
 
     def _is_foreign(self, module: str) -> bool:
@@ -160,14 +162,14 @@ class _DigestWalk:
         A module of another package counts by its version.
         """
         if self._is_foreign(module.__name__):
-            self._put("module", _name_with_version(module.__name__).encode())
+            self._put_into_digest("module", _name_with_version(module.__name__).encode())
             return
-        self._put("module", module.__name__.encode())
+        self._put_into_digest("module", module.__name__.encode())
         path = getattr(module, "__file__", None)
         if path is not None:
             try:
                 with open(path, "rb") as stream:
-                    self._put("source", stream.read())
+                    self._put_into_digest("source", stream.read())
             except OSError as error:
                 raise CfgfixError(f"the source of {module.__name__} cannot be read", path=path) from error
         for name, item in sorted(vars(module).items()):
@@ -175,11 +177,11 @@ class _DigestWalk:
             if other is None and isinstance(item, (types.FunctionType, type)):
                 other = sys.modules.get(item.__module__ or "")
             if other is not None and other is not module and not self._is_foreign(other.__name__):
-                self._put("uses", name.encode())
+                self._put_into_digest("uses", name.encode())
                 self.add(other)
 
     def _add_code(self, code: types.CodeType) -> None:
-        self._put("code", code.co_code)
+        self._put_into_digest("code", code.co_code)
         self.add(code.co_names)
         self.add(code.co_varnames)
         for constant in code.co_consts:
@@ -190,9 +192,11 @@ class _DigestWalk:
 
     def _add_type(self, kind: type) -> None:
         if self._is_foreign(kind.__module__):
-            self._put("type", f"{_name_with_version(kind.__module__)}.{kind.__qualname__}".encode())
+            self._put_into_digest(
+                "type", f"{_name_with_version(kind.__module__)}.{kind.__qualname__}".encode()
+            )
             return
-        self._put("type", kind.__qualname__.encode())
+        self._put_into_digest("type", kind.__qualname__.encode())
         for name, item in sorted(vars(kind).items()):
             plain = item.__func__ if isinstance(item, (staticmethod, classmethod)) else item
             if isinstance(item, property):
@@ -200,7 +204,7 @@ class _DigestWalk:
             if isinstance(
                 plain, (types.FunctionType, str, int, float, bytes, tuple, frozenset)
             ) and name not in ("__module__", "__doc__"):
-                self._put("member", name.encode())
+                self._put_into_digest("member", name.encode())
                 self.add(plain)
         for base in kind.__bases__:
             self.add(base)
@@ -208,11 +212,11 @@ class _DigestWalk:
     def _add_builtin(self, function: Any) -> None:
         owner = getattr(function, "__self__", None)
         if owner is None or isinstance(owner, types.ModuleType):
-            self._put(
+            self._put_into_digest(
                 "builtin", f"{_name_with_version(function.__module__ or '')}.{function.__qualname__}".encode()
             )
         else:
-            self._put("bound", function.__name__.encode())
+            self._put_into_digest("bound", function.__name__.encode())
             self.add(owner)
 
     def _add_instance(self, value: Any) -> None:
@@ -221,16 +225,16 @@ class _DigestWalk:
             text = own()
             if not isinstance(text, str):
                 raise CfgfixError(f"{type(value).__name__}.fingerprint() must return a text")
-            self._put("own", text.encode())
+            self._put_into_digest("own", text.encode())
             return
         array = getattr(value, "__array_interface__", None)
         if isinstance(array, dict) and hasattr(value, "tobytes") and not value.dtype.hasobject:
-            self._put("array", f"{value.dtype.str}{value.shape}".encode())
-            self._put("content", value.tobytes())
+            self._put_into_digest("array", f"{value.dtype.str}{value.shape}".encode())
+            self._put_into_digest("content", value.tobytes())
             return
         if type(value).__module__ in ("logging", "_thread", "threading"):
             # What a function logs to, or locks, does not change its result.
-            self._put("no content", type(value).__qualname__.encode())
+            self._put_into_digest("no content", type(value).__qualname__.encode())
             return
         state = getattr(value, "__dict__", None)
         slots = [name for kind in type(value).__mro__ for name in _slot_names(kind) if hasattr(value, name)]

@@ -211,7 +211,9 @@ def _map_by_processes(
     failures: list[BaseException] = []
     stop = threading.Event()
     helpers = [
-        threading.Thread(target=_feed, args=(function, items, results, waiting, failures, stop), daemon=True)
+        threading.Thread(
+            target=_feed_worker, args=(function, items, results, waiting, failures, stop), daemon=True
+        )
         for _ in range(workers - 1)
     ]
     for helper in helpers:
@@ -236,7 +238,7 @@ def _map_by_processes(
     return results
 
 
-def _feed(
+def _feed_worker(
     function: Callable[[Any], Any],
     items: Sequence[Any],
     results: list[Any],
@@ -253,14 +255,14 @@ def _feed(
         with _worker_process() as process:
             if process.stdin is None or process.stdout is None:
                 return
-            _send(process.stdin, function)
+            _send_object(process.stdin, function)
             while not stop.is_set() and not failures:
                 try:
                     chunk = waiting.pop()
                 except IndexError:
                     return
-                _send(process.stdin, list(items[chunk[0] : chunk[1]]))
-                good, answer = _receive(process.stdout)
+                _send_object(process.stdin, list(items[chunk[0] : chunk[1]]))
+                good, answer = _receive_object(process.stdout)
                 if not good:
                     failures.append(answer)
                     return
@@ -296,14 +298,14 @@ def _worker_process() -> Iterator[subprocess.Popen[bytes]]:
             process.wait()
 
 
-def _send(stream: BinaryIO | Any, value: Any) -> None:
+def _send_object(stream: BinaryIO | Any, value: Any) -> None:
     body = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
     stream.write(struct.pack("<Q", len(body)))
     stream.write(body)
     stream.flush()
 
 
-def _receive(stream: BinaryIO | Any) -> Any:
+def _receive_object(stream: BinaryIO | Any) -> Any:
     head = stream.read(8)
     if len(head) < 8:
         raise EOFError
@@ -324,9 +326,9 @@ def serve() -> None:
     questions = os.fdopen(os.dup(0), "rb")
     sys.stdin = io.StringIO()
     with contextlib.suppress(EOFError, BrokenPipeError):
-        function = _receive(questions)
+        function = _receive_object(questions)
         while True:
-            items = _receive(questions)
+            items = _receive_object(questions)
             try:
                 answer: tuple[bool, Any] = True, [function(item) for item in items]
                 body = pickle.dumps(answer)

@@ -96,7 +96,7 @@ class _AppliedChanges:
 _RECORDS: weakref.WeakKeyDictionary[Any, _AppliedChanges] = weakref.WeakKeyDictionary()
 
 
-def _set(options: Any, name: str, value: object, reason: str, applied: list[Applied]) -> None:
+def _set_option(options: Any, name: str, value: object, reason: str, applied: list[Applied]) -> None:
     """Set an option of tf.data where TensorFlow has it, and record the outcome."""
     *parents, last = name.split(".")
     holder = options
@@ -138,23 +138,23 @@ def pipeline_options(
     threads = concepts.whole("private_threads", private_threads)
     if machine.has_quota.value and workers is not None:
         reason = f"{usable:g} CPUs usable ({machine.cpu.limited_by}); tf.data counts by affinity"
-        _set(options, "autotune.cpu_budget", workers, reason, applied)
+        _set_option(options, "autotune.cpu_budget", workers, reason, applied)
         if threads is None:
-            _set(options, "threading.private_threadpool_size", workers, reason, applied)
+            _set_option(options, "threading.private_threadpool_size", workers, reason, applied)
     limit, host = machine.memory.total_mib.value, machine.host_ram_mib.value
     left = machine.memory.available_mib.value
     if limit is not None and host is not None and limit < host:
         at_hand = limit if left is None else min(limit, left)
         budget = int(at_hand * RAM_SHARE) << 20
         reason = f"half of the {at_hand:.0f} MiB left ({machine.memory.limited_by}); tf.data sees the host's memory"
-        _set(options, "autotune.ram_budget", budget, reason, applied)
+        _set_option(options, "autotune.ram_budget", budget, reason, applied)
     if threads is not None:
         place = "argument" if private_threads is not None else concepts.place("private_threads")
-        _set(options, "threading.private_threadpool_size", threads, place, applied)
+        _set_option(options, "threading.private_threadpool_size", threads, place, applied)
     order = concepts.flag("deterministic", deterministic)
     if order is not None:
         place = "argument" if deterministic is not None else concepts.place("deterministic")
-        _set(options, "deterministic", order, place, applied)
+        _set_option(options, "deterministic", order, place, applied)
     return options, tuple(applied)
 
 

@@ -165,17 +165,17 @@ class Store:
         """
         if not len(keys):
             return
-        self._open(self._write(keys, rows))
+        self._open(self._write_rows(keys, rows))
         if len(self.segments) > MAX_SEGMENTS:
-            self._merge()
-        self._shrink()
+            self._merge_files()
+        self._shrink_to_limit()
 
     def _open(self, name: str) -> None:
         if name not in self._names:
             self.segments.append(Segment(os.path.join(self.folder, name), self._namespace))
             self._names.add(name)
 
-    def _write(self, keys: Any, rows: Sequence[Any]) -> str:
+    def _write_rows(self, keys: Any, rows: Sequence[Any]) -> str:
         order = np.lexsort((keys[:, 1], keys[:, 0]))
         lengths = np.fromiter((memoryview(rows[index]).nbytes for index in order), np.uint64, len(order))
         offsets = np.concatenate([np.zeros(1, np.uint64), np.cumsum(lengths, dtype=np.uint64)])
@@ -207,7 +207,7 @@ class Store:
         _flush_folder(self.folder)
         return name
 
-    def _merge(self) -> None:
+    def _merge_files(self) -> None:
         """Write all rows into one file and remove the other files.
 
         Readers that have the others mapped keep them.
@@ -224,7 +224,7 @@ class Store:
                     keys.append(pair)
                     rows.append(np.ascontiguousarray(segment.row(index)))
         old = [segment.path for segment in self.segments]
-        name = self._write(np.stack(keys), rows)
+        name = self._write_rows(np.stack(keys), rows)
         self._open(name)
         for path in old:
             if os.path.basename(path) != name:
@@ -232,7 +232,7 @@ class Store:
                     os.unlink(path)
         # Answers of `find` name segments by number, so those that are mapped stay until the store is opened again.
 
-    def _shrink(self) -> None:
+    def _shrink_to_limit(self) -> None:
         """Remove the least recently used files until the folder is within its size.
 
         The newest file stays.

@@ -190,7 +190,9 @@ class TextCache:
                 )
             return np.ascontiguousarray(found, "<i4")
 
-        store, where, rows, report = self._get("tokens", texts, tokenize, pack, settings, fingerprint)
+        store, where, rows, report = self._cached_results(
+            "tokens", texts, tokenize, pack, settings, fingerprint
+        )
         return TokenTable(store.segments, where, rows, report)
 
     def strings(
@@ -226,14 +228,14 @@ class TextCache:
                 )
             return result.encode("utf-8", "surrogatepass")
 
-        store, where, rows, report = self._get(kind, texts, function, pack, settings, fingerprint)
+        store, where, rows, report = self._cached_results(kind, texts, function, pack, settings, fingerprint)
         made = [
             store.segments[number].row(int(row)).tobytes().decode("utf-8", "surrogatepass")
             for number, row in zip(where, rows, strict=True)
         ]
         return made, report
 
-    def _get(
+    def _cached_results(
         self,
         kind: str,
         texts: Sequence[str],

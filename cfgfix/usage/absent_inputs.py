@@ -29,12 +29,12 @@ _READERS = frozenset(
 def find_absent_inputs(runs: ConfigRuns) -> None:
     """Add verdicts on input files that are absent while a file of a near name exists."""
     for result in runs.results:
-        for value, spot, conditions in _read(result):
+        for value, spot, conditions in _inputs_read(result):
             if not conditions:
-                _judge(runs, result, value, spot)
+                _judge_input(runs, result, value, spot)
 
 
-def _read(result: RunResult) -> list[tuple[Value, Spot, tuple[str, ...]]]:
+def _inputs_read(result: RunResult) -> list[tuple[Value, Spot, tuple[str, ...]]]:
     run = result.run
     found = list(run.read_paths)
     for call in run.calls:
@@ -43,7 +43,7 @@ def _read(result: RunResult) -> list[tuple[Value, Spot, tuple[str, ...]]]:
     return found
 
 
-def _judge(runs: ConfigRuns, result: RunResult, value: Value, spot: Spot) -> None:
+def _judge_input(runs: ConfigRuns, result: RunResult, value: Value, spot: Spot) -> None:
     run = result.run
     if type(value) is not Scalar or value.key is None or value.key.source != runs.path or value.optional:
         return

@@ -352,7 +352,7 @@ class _FurtherRuns:
                     continue
                 texts = {_text_at(result, key) for key in where.origins}
                 for text in filter(None, texts):
-                    before, after = _around(path, text)
+                    before, after = _text_around(path, text)
                     for other in self.project.files.data:
                         if (
                             other in named
@@ -486,7 +486,7 @@ def _text_at(result: RunResult, key: ConfigKey) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _around(path: str, text: str) -> tuple[str, str]:
+def _text_around(path: str, text: str) -> tuple[str, str]:
     """Return what stands before and after a text in the last part of a path; empty texts where it does not.
 
     The ending of a file counts as what stands after it.

@@ -85,7 +85,7 @@ def usage_of(
     name = f"usage-{tree}" + ("-class" if inferred is not None else "")
     known = cache.load(name, question) if use_cache else None
     if known is not None:
-        found = _unpack(known)
+        found = _unpacked_records(known)
         if isinstance(found, Usage):
             return found
     from cfgfix.code.model.program import Program
@@ -111,30 +111,30 @@ def usage_of(
         if use_cache:
             store.keep_only(set(program.files))
             program.save()
-            cache.store(name, question, _pack(made))
+            cache.store(name, question, _packed_records(made))
     return made
 
 
-def _pack(value: Any) -> Any:
+def _packed_records(value: Any) -> Any:
     """Return records as data that `marshal` can write."""
     fields = getattr(type(value), "__record_fields__", None)
     if fields is not None:
-        return ("@", type(value).__name__, [_pack(getattr(value, name)) for name in fields])
+        return ("@", type(value).__name__, [_packed_records(getattr(value, name)) for name in fields])
     if isinstance(value, Mapping):
-        return ("d", [(_pack(key), _pack(item)) for key, item in value.items()])
+        return ("d", [(_packed_records(key), _packed_records(item)) for key, item in value.items()])
     if isinstance(value, (tuple, list)):
-        return ("t", [_pack(item) for item in value])
+        return ("t", [_packed_records(item) for item in value])
     return value
 
 
-def _unpack(data: Any) -> Any:
+def _unpacked_records(data: Any) -> Any:
     if not isinstance(data, tuple):
         return data
     if data[0] == "@":
-        return getattr(key_uses, data[1])(*[_unpack(item) for item in data[2]])
+        return getattr(key_uses, data[1])(*[_unpacked_records(item) for item in data[2]])
     if data[0] == "d":
-        return {_unpack(key): _unpack(item) for key, item in data[1]}
-    return tuple(_unpack(item) for item in data[1])
+        return {_unpacked_records(key): _unpacked_records(item) for key, item in data[1]}
+    return tuple(_unpacked_records(item) for item in data[1])
 
 
 def with_unknown_keys(schema: Mapping[str, Any], unknown: str) -> dict[str, Any]:

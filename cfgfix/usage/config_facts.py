@@ -20,11 +20,11 @@ def facts_of(document: Document, loader: Loader) -> ConfigFacts:
     leaves: dict[tuple[str, ...], Any] = {}
     if document.problem is None:
         for root in document.roots:
-            _collect(root, (), leaves, loader, 0)
+            _collect_leaves(root, (), leaves, loader, 0)
     return ConfigFacts(document.source.path, leaves)
 
 
-def _collect(
+def _collect_leaves(
     node: Node, path: tuple[str, ...], leaves: dict[tuple[str, ...], Any], loader: Loader, depth: int
 ) -> None:
     if depth > 40 or len(leaves) >= MAX_LEAVES:
@@ -40,11 +40,11 @@ def _collect(
                 merged: dict[tuple[str, ...], Any] = {}
                 target = deref(value)
                 for part in target.items if target.kind == Kind.SEQUENCE else [target]:
-                    _collect(part, path, merged, loader, depth + 1)
+                    _collect_leaves(part, path, merged, loader, depth + 1)
                 for inner, found in merged.items():
                     leaves.setdefault(inner, found)
                 continue
-            _collect(value, (*path, key.text), leaves, loader, depth + 1)
+            _collect_leaves(value, (*path, key.text), leaves, loader, depth + 1)
     elif node.kind == Kind.SCALAR and path:
         if node.style:
             leaves[path] = node.text

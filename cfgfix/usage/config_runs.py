@@ -383,7 +383,9 @@ class ConfigRuns:
             if again and not any(result.run.exhausted for result in again):
                 self._covers.append(Cover((), tuple((None, result) for result in again)))
                 self._covers += [
-                    cover for key in self._choosing_keys(again) if (cover := self._cover(key)) is not None
+                    cover
+                    for key in self._choosing_keys(again)
+                    if (cover := self._covering_runs(key)) is not None
                 ]
         return self._covers
 
@@ -397,7 +399,7 @@ class ConfigRuns:
         }
         return sorted(found, key=str)[:MAX_CHOOSERS]
 
-    def _cover(self, path: KeyPath) -> Cover | None:
+    def _covering_runs(self, path: KeyPath) -> Cover | None:
         """Return runs with each possible value of a key; None where there are too many."""
         own = str(self.entries[path].data)
         ways: list[tuple[str | None, RunResult]] = []

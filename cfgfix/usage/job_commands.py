@@ -43,11 +43,13 @@ def _of_jobs(path: str) -> Iterator[Command]:
         if "apiVersion" in top and "kind" in top:
             for container, _ in containers_in(root):
                 entries = members(container)
-                yield from _run(path, source, entries.get("command"), entries.get("args"))
+                yield from _commands_of_entry_point(path, source, entries.get("command"), entries.get("args"))
         elif "services" in top:
             for service in members(top["services"]).values():
                 entries = members(service)
-                yield from _run(path, source, entries.get("entrypoint"), entries.get("command"))
+                yield from _commands_of_entry_point(
+                    path, source, entries.get("entrypoint"), entries.get("command")
+                )
         elif "entry_points" in top:
             for entry in members(top["entry_points"]).values():
                 yield from _of_entry_point(path, source, members(entry))
@@ -96,7 +98,9 @@ def _of_entry_point(path: str, source: SourceFile, entries: dict[str, Node]) -> 
         yield found
 
 
-def _run(path: str, source: SourceFile, first: Node | None, rest: Node | None) -> Iterator[Command]:
+def _commands_of_entry_point(
+    path: str, source: SourceFile, first: Node | None, rest: Node | None
+) -> Iterator[Command]:
     """Yield the commands that an entry point and its arguments start."""
     words: list[tuple[str, int]] = []
     for node in (first, rest):

@@ -196,7 +196,7 @@ def run_again(
     if not all(_same_shape(project, kept, path) for path in changed):
         return None
     if not live:
-        project.others = [_trace(program, run) for run in kept.runs if run.counts]
+        project.others = [_trace_of_run(program, run) for run in kept.runs if run.counts]
         project.steps = kept.steps
         return project
     project.entered = Entrances(program, project.files).found()
@@ -209,7 +209,7 @@ def run_again(
             return None
         if affected.isdisjoint(run.touched):
             if run.counts:
-                project.others.append(_trace(program, run))
+                project.others.append(_trace_of_run(program, run))
             continue
         entrance = entrances.get(run.entrance)
         if entrance is None:
@@ -288,7 +288,7 @@ def _packed_trace(result: RunResult) -> tuple[Any, ...]:
     )
 
 
-def _trace(program: Program, run: KeptRun) -> Trace:
+def _trace_of_run(program: Program, run: KeptRun) -> Trace:
     assert run.trace is not None
     opened, exhausted, loaded, scopes, names, asked = run.trace
     found: set[int] = set()

@@ -183,10 +183,10 @@ class NearbyCodeReader:
     def _level_of_folder(self, folder: str) -> _FolderLevel:
         level = self._levels.get(folder)
         if level is None:
-            level = self._levels[folder] = self._look(folder)
+            level = self._levels[folder] = self._look_into_folder(folder)
         return level
 
-    def _look(self, folder: str) -> _FolderLevel:
+    def _look_into_folder(self, folder: str) -> _FolderLevel:
         hydra = mentioned = yacs = others = tensorflow = torch = python = ruamel = False
         float_rule = plain = False
         folders: set[str] = set()

@@ -191,22 +191,22 @@ class WrongCommand:
 
     def verdict(self, spot: Spot, argument: str, effect: str) -> OptionVerdict:
         """Return the verdict on an argument that the program does not take."""
-        return self._of(spot, f"gives `{argument}`, and {effect}: the program stops")
+        return self._verdict_at(spot, f"gives `{argument}`, and {effect}: the program stops")
 
     def reversed(self, spot: Spot, argument: str) -> OptionVerdict:
         """Return the verdict on a text that says no and is taken for yes."""
-        return self._of(
+        return self._verdict_at(
             spot, f"gives `{argument}`, which bool() takes for True: the program does the opposite"
         )
 
-    def _of(self, spot: Spot, argument: str) -> OptionVerdict:
+    def _verdict_at(self, spot: Spot, argument: str) -> OptionVerdict:
         values = {"place": f"{self.path}:{self.line}", "argument": argument}
         return OptionVerdict("wrong-command", spot, values, said=(self.path, self.line))
 
     def lacking(self, option: Option) -> OptionVerdict:
         """Return the verdict on a required option that the command does not give."""
         argument = f"does not give `{option_text(option)}`, which is required: the program stops"
-        return self._of(option.spot, argument)
+        return self._verdict_at(option.spot, argument)
 
 
 def _lines_of_flags(project: ProjectRuns, command: Command, name: str) -> list[tuple[str, int, str]]:

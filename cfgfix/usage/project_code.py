@@ -254,12 +254,12 @@ class ProjectCode:
             from cfgfix.usage.kept_runs import packed_runs
             from cfgfix.usage.taken_over import kept_configs, packed_configs
 
-            self._store(found, packed_configs(kept_configs(runs)))
+            self._store_facts(found, packed_configs(kept_configs(runs)))
             made = (self._stamped, packed(found), packed_runs(runs))
             cache.store(f"made-{cache.name_of([self.root])}", self._code, made)
         return found
 
-    def _store(self, known: KnownCode, configs: Any) -> None:
+    def _store_facts(self, known: KnownCode, configs: Any) -> None:
         """Store the facts about the configs, and the packed configs, in the cache."""
         said = self._stamped, packed(known), configs
         cache.store(f"said-{cache.name_of([self.root])}", self._code, said)
@@ -325,7 +325,7 @@ class ProjectCode:
             configs, before.followed, None if declares else before.options, before.modules, before.classes
         )
         if not self.failures:
-            self._store(known, packed_configs(kept_configs(runs, configs_before)))
+            self._store_facts(known, packed_configs(kept_configs(runs, configs_before)))
         return known
 
     def _kept_runs(

@@ -144,7 +144,7 @@ class Collector:
         """Sections that objects get as attributes, by class and name."""
         self._find_groups()
         find_given_away(self)
-        self._collect()
+        self._collect_uses()
         note_loose(self)
         note_locals(self)
         note_stored(self)
@@ -153,7 +153,7 @@ class Collector:
         """Tell whether a scope belongs to the training program."""
         return self.role[scope.module.path] == CORE
 
-    def _collect(self) -> None:
+    def _collect_uses(self) -> None:
         for name, places in self.loads.attributes.items():
             for expr, scope in places:
                 self._note_access(expr, expr.base, name, scope)
@@ -176,7 +176,7 @@ class Collector:
                 for event in scope.events():
                     if event.kind in ("assign", "annotate", "augment"):
                         for target in event.targets:
-                            self._write(target, event, scope)
+                            self._collect_write(target, event, scope)
                     if event.value is not None and (
                         event.kind == "for"
                         # What is put in a mapping by a name is taken out by one: that is not followed.
@@ -355,10 +355,10 @@ class Collector:
             for path in paths | self._paths_below(paths):
                 self.used_whole(path, self.fate(call, scope), call, scope)
 
-    def _write(self, target: Expr, event: Event, scope: Scope) -> None:
+    def _collect_write(self, target: Expr, event: Event, scope: Scope) -> None:
         if isinstance(target, Collection):
             for item in target.items:
-                self._write(item, event, scope)
+                self._collect_write(item, event, scope)
             return
         if not isinstance(target, (Attribute, Subscript)):
             return

@@ -87,7 +87,7 @@ class _FollowedSettings:
         """Files and lines at which the code itself sets its settings as attributes."""
         self._counts: dict[ConfigKey, tuple[int, int]] = {}
         for entrance in project.programs_of_framework():
-            self._follow(entrance)
+            self._follow_program(entrance)
         self.opened_names = {
             key.name
             for result in project.results
@@ -104,7 +104,7 @@ class _FollowedSettings:
         self.seen = {scope for result in self.runs for scope in result.run.entered}
         self.of_unknown = {name for result in self.runs for name in result.run.of_unknown}
 
-    def _follow(self, entrance: Entrance) -> None:
+    def _follow_program(self, entrance: Entrance) -> None:
         """Run a program as it goes and with both ways taken at conditions."""
         if self.cut_off or self._is_spent():
             self.cut_off = True
@@ -115,14 +115,14 @@ class _FollowedSettings:
         ]
         if given:
             for one in given:
-                self._add(entrance, self.project.run_aside(entrance, _following_with(one)), one)
+                self._add_runs(entrance, self.project.run_aside(entrance, _following_with(one)), one)
         else:
-            self._add(entrance, plain, {})
+            self._add_runs(entrance, plain, {})
 
     def _is_spent(self) -> bool:
         return sum(result.run.steps for result in self.runs if not result.run.given_imports) > MAX_STEPS
 
-    def _add(self, entrance: Entrance, plain: RunResult, given: dict[ImportSite, str]) -> None:
+    def _add_runs(self, entrance: Entrance, plain: RunResult, given: dict[ImportSite, str]) -> None:
         """Add a run of a program, and another with both ways taken at conditions."""
         self.plain.append(plain)
         self.runs.append(plain)
@@ -494,13 +494,13 @@ class _FollowedSettings:
 
     def _may_be_set(self, name: str) -> bool:
         """Tell whether any code assigns an attribute of this name."""
-        return name in self._assignments()
+        return name in self._assigned_names()
 
     def _may_be_replaced(self, name: str) -> bool:
         """Tell whether any code assigns an attribute of this name at a place where it does not make a setting."""
-        return not self._assignments().get(name, set()) <= self.set_here
+        return not self._assigned_names().get(name, set()) <= self.set_here
 
-    def _assignments(self) -> dict[str, set[tuple[str, int]]]:
+    def _assigned_names(self) -> dict[str, set[tuple[str, int]]]:
         """Return the names of attributes that the code assigns, each with the places."""
         if self.assigned is None:
             self.assigned = assigned_attributes(self.project)

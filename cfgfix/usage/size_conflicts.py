@@ -29,7 +29,7 @@ def size_verdicts(project: ProjectRuns) -> Iterator[OptionVerdict]:
     Args:
         project: The runs of the project.
     """
-    followed = _Followed(project)
+    followed = _FollowedShapes(project)
     told: set[tuple[str, object, str]] = set()
     for conflict in (*followed.conflicts(), *followed.weights_of_other_sizes()):
         key = (conflict.spot.path, conflict.spot.place, conflict.kind)
@@ -46,7 +46,7 @@ def size_verdicts(project: ProjectRuns) -> Iterator[OptionVerdict]:
         )
 
 
-class _Followed:
+class _FollowedShapes:
     """The runs of a project that are made again to follow shapes.
 
     Args:
@@ -67,18 +67,20 @@ class _Followed:
         entered: list[Entrance] = []
         for result in (*self.project.results, *self.project.without_config):
             entered.append(result.entrance)
-            if not _builds(result):
+            if not _builds_model_part(result):
                 continue
             if result.run.exhausted:
                 # It has no end that could be followed in so few steps.
                 self.whole = False
                 continue
-            yield from self._follow(functools.partial(self.project.followed, result))
+            yield from self._run_in_time_left(functools.partial(self.project.followed, result))
         for entrance in (*self.project.programs_of_framework(), *self.project.models_made_aside()):
             if all(other != entrance for other in entered):
-                yield from self._follow(functools.partial(self.project.run_aside, entrance))
+                yield from self._run_in_time_left(functools.partial(self.project.run_aside, entrance))
 
-    def _follow(self, make: Callable[[Callable[[Interpreter], object]], RunResult]) -> Sequence[Conflict]:
+    def _run_in_time_left(
+        self, make: Callable[[Callable[[Interpreter], object]], RunResult]
+    ) -> Sequence[Conflict]:
         """Make a run in what is left of the steps, and return what contradicts itself in it."""
         left = MAX_FOLLOWED - self.steps
         if left <= 0:
@@ -112,16 +114,16 @@ class _Followed:
                 for other, configs in self.files
                 if other.saving and os.path.normpath(other.path) == path
             ]
-            if any(_counts(other) == _counts(loading) for other, _ in writers):
+            if any(_counts_of_file(other) == _counts_of_file(loading) for other, _ in writers):
                 continue
             for other, configs in writers:
-                found = _difference(loading, other)
+                found = _difference_of_files(loading, other)
                 if found is not None and (configs == opened or not configs or not opened):
                     yield found
                     break
 
 
-def _difference(loading: WeightFile, writer: WeightFile) -> Conflict | None:
+def _difference_of_files(loading: WeightFile, writer: WeightFile) -> Conflict | None:
     """Return how the models that write and load a file of weights differ; None where that does not show."""
     pairs = zip(loading.layers, writer.layers, strict=False)
     one, other = next(
@@ -144,7 +146,7 @@ def _difference(loading: WeightFile, writer: WeightFile) -> Conflict | None:
     return Conflict(WEIGHTS, loading.spot, {"says": says}, tuple(related))
 
 
-def _counts(file: WeightFile) -> list[tuple[str, int]]:
+def _counts_of_file(file: WeightFile) -> list[tuple[str, int]]:
     return [(layer.name, layer.count) for layer in file.layers]
 
 
@@ -172,6 +174,6 @@ def _of_numbers(project: ProjectRuns, keys: tuple[ConfigKey, ...]) -> Iterator[C
             yield key
 
 
-def _builds(result: RunResult) -> bool:
+def _builds_model_part(result: RunResult) -> bool:
     """Tell whether a run makes parts of a model."""
     return result.entrance.framework and any(call.name.startswith(_BUILDS) for call in result.run.calls)

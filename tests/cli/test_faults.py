@@ -118,7 +118,7 @@ def test_a_run_that_is_interrupted_early_says_that_nothing_was_written(monkeypat
     def interrupt(_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "_dispatch", interrupt)
+    monkeypatch.setattr(cli, "_dispatch_command", interrupt)
     monkeypatch.setattr(source_file, "written", [])
     assert cli.run(["fix"]) == 130
     assert capsys.readouterr().err == "cfgfix: interrupted; nothing was written\n"

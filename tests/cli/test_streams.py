@@ -71,7 +71,7 @@ def test_an_internal_error_after_a_fix_does_not_deny_it(tmp_path, monkeypatch, c
     def fault(_):
         raise AssertionError("a fault")
 
-    monkeypatch.setattr(start, "_dispatch", fault)
+    monkeypatch.setattr(start, "_dispatch_command", fault)
     monkeypatch.setattr(files, "written", [])
     assert start.run(["fix"]) == ExitCode.INTERNAL
     assert "nothing was written" in capsys.readouterr().err
@@ -92,7 +92,7 @@ def test_an_internal_error_of_a_program_that_was_run_says_nothing_of_its_files(m
     def fault(_):
         raise AssertionError("a fault")
 
-    monkeypatch.setattr(start, "_dispatch", fault)
+    monkeypatch.setattr(start, "_dispatch_command", fault)
     monkeypatch.setattr(files, "written", [])
     assert start.run(["diagnose", "train.py"]) == ExitCode.INTERNAL
     assert "written" not in capsys.readouterr().err.split("Please report")[0]
@@ -105,7 +105,7 @@ def test_an_internal_error_after_other_files_were_written_does_not_deny_it(
     from cfgfix.cli import start
     from cfgfix.core import source_file as files
 
-    real = start._dispatch
+    real = start._dispatch_command
 
     def late(given):
         real(given)
@@ -113,7 +113,7 @@ def test_an_internal_error_after_other_files_were_written_does_not_deny_it(
 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "c.yaml").write_text(BEFORE)
-    monkeypatch.setattr(start, "_dispatch", late)
+    monkeypatch.setattr(start, "_dispatch_command", late)
     monkeypatch.setattr(files, "written", [])
     assert start.run(arguments) == ExitCode.INTERNAL
     told = capsys.readouterr().err

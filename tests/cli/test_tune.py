@@ -256,7 +256,7 @@ def test_the_best_third_goes_on_with_more_time(run):
 def test_a_batch_size_comes_with_what_it_changes(project, monkeypatch):
     monkeypatch.chdir(project)
     plan = Plan("train.yaml", {"dataset": "mine:sleepy"}, {"batch_size": (8, 16), "xla": (True, False)})
-    _, prepared, present, notes = searching._prepare(plan)
+    _, prepared, present, notes = searching._prepared_search(plan)
     assert present == {"batch_size": 4}
     assert prepared.space == {"batch_size": (4, 8, 16)}
     assert any("what the model learns" in note for note in notes)
@@ -376,7 +376,7 @@ def test_the_state_belongs_to_one_search(project, monkeypatch):
 def test_what_no_key_gives_is_tried_on_the_dataset(project, monkeypatch):
     monkeypatch.chdir(project)
     plan = Plan("train.yaml", {"dataset": "mine:sleepy"}, {"workers": (1, 2), "private_threads": (2, 4)})
-    bound, prepared, present, notes = searching._prepare(plan)
+    bound, prepared, present, notes = searching._prepared_search(plan)
     assert present == {"workers": 1, "private_threads": 0}
     assert prepared.space["private_threads"] == (0, 2, 4)
     assert any(note.startswith("private_threads: the config has no key for it") for note in notes)
@@ -416,7 +416,7 @@ def test_the_dataset_gets_threads_and_prefetch():
 def planned(project, monkeypatch, space, graphs, *, python=False):
     """Return what is left of a search where graphs tell what each setting makes of the dataset."""
     monkeypatch.chdir(project)
-    bound, plan, present, notes = searching._prepare(Plan("train.yaml", {"dataset": "mine:x"}, space))
+    bound, plan, present, notes = searching._prepared_search(Plan("train.yaml", {"dataset": "mine:x"}, space))
 
     class Runner:
         bound = None

@@ -167,7 +167,7 @@ def test_no_trial_begins_after_the_time(tmp_path, monkeypatch):
 def test_a_trial_that_the_end_of_the_search_stops_has_not_failed(tmp_path, monkeypatch, until, told):
     killed = threading.Event()
     monkeypatch.setattr(measured.os, "kill", lambda *_: killed.set())
-    with measured._limit(0.001, str(tmp_path / "journal"), "a", until):
+    with measured._limit_time(0.001, str(tmp_path / "journal"), "a", until):
         assert killed.wait(60)
     assert [entry["event"] for entry in measured.read(str(tmp_path / "journal"))] == told
 

@@ -143,6 +143,6 @@ def test_what_is_added_after_a_line_that_was_cut_off_is_read(tmp_path):
 
 
 def test_a_trial_in_time_is_not_stopped():
-    with search._limit(60, "unused", "a"):
+    with search._limit_time(60, "unused", "a"):
         begin = time.monotonic()
     assert time.monotonic() - begin < 30

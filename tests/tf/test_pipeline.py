@@ -61,8 +61,10 @@ class TestOptions:
 
     def test_an_option_that_this_tensorflow_lacks_is_told(self) -> None:
         applied: list[pipeline.Applied] = []
-        pipeline._set(tf.data.Options(), "experimental_optimization.map_vectorization", True, "x", applied)
-        pipeline._set(tf.data.Options(), "no_such.thing", True, "x", applied)
+        pipeline._set_option(
+            tf.data.Options(), "experimental_optimization.map_vectorization", True, "x", applied
+        )
+        pipeline._set_option(tf.data.Options(), "no_such.thing", True, "x", applied)
         assert [item.done for item in applied] == [False, False]
 
     def test_they_are_in_force_on_the_dataset(self) -> None:

@@ -204,7 +204,7 @@ class _LoopTurns:
         if isinstance(expr, (Collection, Comprehension)) or (
             isinstance(expr, Name) and expr.name not in self.counters
         ):
-            found = self._list(expr)
+            found = self._list_in_words(expr)
             if found is not None:
                 return found
         if isinstance(expr, FString):
@@ -483,7 +483,7 @@ class _LoopTurns:
                     return True
         return False
 
-    def _list(self, expr: Expr) -> str | None:
+    def _list_in_words(self, expr: Expr) -> str | None:
         """Return in words how a list changes between turns, or None."""
         if isinstance(expr, Collection):
             return (
@@ -516,7 +516,7 @@ class _LoopTurns:
                 and value is not None
                 and isinstance(value, Comprehension)
             ):
-                return self._list(value)
+                return self._list_in_words(value)
             return None
         if not outside or not all(self._empty_list(event) for event in outside):
             return None

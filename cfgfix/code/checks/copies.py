@@ -57,7 +57,7 @@ def clone_without_weights(program: Program) -> Iterator[Hit]:
             for module in program.modules
         ):
             continue
-        used = _use(names, list(modules.values()))
+        used = _use_of_clone(names, list(modules.values()))
         if used is not None:
             yield hit_at(
                 site,
@@ -95,7 +95,7 @@ def _bound_name(scope: Scope, call: Call) -> str | None:
     return None
 
 
-def _use(names: list[tuple[Scope, str]], modules: list[Module]) -> Step | None:
+def _use_of_clone(names: list[tuple[Scope, str]], modules: list[Module]) -> Step | None:
     """Return where a clone is called, read or frozen, or None.
 
     None also where it is trained or passed to another call.

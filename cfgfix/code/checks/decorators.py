@@ -28,7 +28,7 @@ def return_nothing(program: Program) -> Iterator[Hit]:
             if outer.kind == "class" or len(outer.defined(scope.name)) != 1:
                 continue
             found = _returning_nothing(program, scope.decorators[0], outer)
-            use = _use(program, scope) if found is not None else None
+            use = _use_of_name(program, scope) if found is not None else None
             if found is None or use is None:
                 continue
             user, place, how = use
@@ -119,7 +119,7 @@ def _class_of(program: Program, expr: Expr, scope: Scope) -> Scope | None:
     return value.scope if isinstance(value, ClassValue) else None
 
 
-def _use(program: Program, scope: Scope) -> tuple[Scope, Place, str] | None:
+def _use_of_name(program: Program, scope: Scope) -> tuple[Scope, Place, str] | None:
     """Return where a name is called or used as a base class, and how, or None."""
     for module in program.modules:
         for user in module.summary.scopes:

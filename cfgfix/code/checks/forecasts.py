@@ -139,7 +139,7 @@ def _cut_by_hand(scope: Scope) -> Iterator[Hit]:
 _Linear = dict[str, int]
 
 
-def _read(scope: Scope, expr: Expr, block: int) -> Expr:
+def _value_in_block(scope: Scope, expr: Expr, block: int) -> Expr:
     """Return the value assigned to a name in the same block, or the expression itself."""
     if isinstance(expr, Name):
         bound = scope.binding(expr.name)
@@ -154,7 +154,7 @@ def _read(scope: Scope, expr: Expr, block: int) -> Expr:
 
 
 def _window_bounds(scope: Scope, expr: Expr, block: int) -> tuple[str, _Linear, _Linear] | None:
-    expr = _read(scope, expr, block)
+    expr = _value_in_block(scope, expr, block)
     if not isinstance(expr, Subscript):
         return None
     index = expr.index
@@ -174,7 +174,7 @@ def _window_bounds(scope: Scope, expr: Expr, block: int) -> tuple[str, _Linear, 
 
 
 def _index_of_one(scope: Scope, expr: Expr, block: int) -> tuple[str, _Linear] | None:
-    expr = _read(scope, expr, block)
+    expr = _value_in_block(scope, expr, block)
     if not isinstance(expr, Subscript):
         return None
     index = expr.index
@@ -198,7 +198,7 @@ def _linear_sum(scope: Scope, expr: Expr, block: int, depth: int = 5) -> _Linear
     if isinstance(expr, Literal):
         return ({"": expr.value} if expr.value else {}) if type(expr.value) is int else None
     if isinstance(expr, (Name, Attribute)):
-        given = _read(scope, expr, block)
+        given = _value_in_block(scope, expr, block)
         return _linear_sum(scope, given, block, depth - 1) if given is not expr else {text(expr): 1}
     if isinstance(expr, Binary) and expr.operator in ("+", "-"):
         left = _linear_sum(scope, expr.left, block, depth - 1)

@@ -101,7 +101,7 @@ def _dictionary_entries(expr: Expr) -> dict[str, Expr] | None:
     return found
 
 
-def _count(number: int) -> str:
+def _count_in_words(number: int) -> str:
     return "1 part" if number == 1 else f"{number} parts"
 
 
@@ -111,11 +111,11 @@ def _shapes_differ(program: Program, scope: Scope, types: Expr, shapes: Expr) ->
     if items is None:
         return None
     if isinstance(shapes, Call) and _is_shape(shapes):
-        return f"has {_count(len(items))}, output_shapes is one shape"
+        return f"has {_count_in_words(len(items))}, output_shapes is one shape"
     if not isinstance(shapes, Collection) or any(isinstance(item, Starred) for item in shapes.items):
         return None
     if len(items) != len(shapes.items):
-        return f"has {_count(len(items))}, output_shapes has {len(shapes.items)}"
+        return f"has {_count_in_words(len(items))}, output_shapes has {len(shapes.items)}"
     for one, other in zip(items, shapes.items, strict=True):
         inner, shape = _only_value(program, scope, one), _only_value(program, scope, other)
         how = (
@@ -143,15 +143,13 @@ def _element_differs(program: Program, scope: Scope, types: Expr, made: Scope, v
     plain = isinstance(given, Literal) and constant(given) is not MISSING and given.value is not None
     if items is not None:
         if is_list:
-            return f"has a tuple of {_count(len(items))}, a list is yielded"
+            return f"has a tuple of {_count_in_words(len(items))}, a list is yielded"
         if named is not None or plain:
-            return (
-                f"has {_count(len(items))}, {'a dictionary' if named is not None else 'one value'} is yielded"
-            )
+            return f"has {_count_in_words(len(items))}, {'a dictionary' if named is not None else 'one value'} is yielded"
         if parts is None:
             return None
         if len(parts) != len(items):
-            return f"has {_count(len(items))}, {len(parts)} are yielded"
+            return f"has {_count_in_words(len(items))}, {len(parts)} are yielded"
         pairs = list(zip(items, parts, strict=True))
     else:
         assert entries is not None

@@ -83,7 +83,7 @@ class _GradientWay:
         if isinstance(expr, Name):
             return self._passes_name(expr, depth)
         if isinstance(expr, Compare):
-            return self._stop(expr, [expr.left, *(item.right for item in expr.rights)], depth)
+            return self._stop_of_step(expr, [expr.left, *(item.right for item in expr.rights)], depth)
         if isinstance(expr, Binary):
             return any(self.passes(side, depth + 1) for side in (expr.left, expr.right))
         if isinstance(expr, Unary):
@@ -94,7 +94,7 @@ class _GradientWay:
             return any(self.passes(item, depth + 1) for item in expr.items)
         return self._passes_call(expr, depth) if isinstance(expr, Call) else True
 
-    def _stop(self, step: Call | Compare, given: Iterable[Expr], depth: int) -> bool:
+    def _stop_of_step(self, step: Call | Compare, given: Iterable[Expr], depth: int) -> bool:
         known = len(self.stops)
         if any(self.passes(item, depth + 1) for item in given):
             del self.stops[known:]
@@ -170,7 +170,7 @@ class _GradientWay:
             return True
         last = name.rpartition(".")[2]
         if last in _STEPS:
-            return self._stop(call, given, depth)
+            return self._stop_of_step(call, given, depth)
         if last == "cast":
             wanted = call.argument(1, "dtype")
             shown = (
@@ -181,7 +181,7 @@ class _GradientWay:
                 else None
             )
             if isinstance(shown, str) and shown.rpartition(".")[2].startswith(_INTEGERS):
-                return self._stop(call, given[:1], depth)
+                return self._stop_of_step(call, given[:1], depth)
             return self.passes(call.args[0], depth + 1) if call.args else True
         if last == "where" and name == "tensorflow.where" and len(call.args) == 3 and not call.keywords:
             passes = any(self.passes(item, depth + 1) for item in call.args[1:])

@@ -128,13 +128,15 @@ class _ExpressionTypes:
             if event.kind in ("assign", "annotate") and event.value is not None:
                 found = self.type_of(event.value, scope, types, event.block, depth)
                 for target in event.targets:
-                    _bind(target, found, types)
+                    _bind_types(target, found, types)
             elif event.kind == "augment" and event.value is not None:
                 left = self.type_of(event.targets[0], scope, types, event.block, depth)
                 right = self.type_of(event.value, scope, types, event.block, depth)
                 if event.operator.rstrip("=") in _ARITHMETIC:
-                    self._combine(scope, ((event.targets[0], left), (event.value, right)), event.block)
-                _bind(event.targets[0], _type_of_operation(left, right), types)
+                    self._note_mixed_operation(
+                        scope, ((event.targets[0], left), (event.value, right)), event.block
+                    )
+                _bind_types(event.targets[0], _type_of_operation(left, right), types)
             elif event.kind in ("return", "expr") and event.value is not None:
                 found = self.type_of(event.value, scope, types, event.block, depth)
                 if event.kind == "return":
@@ -142,7 +144,7 @@ class _ExpressionTypes:
             elif event.bodies:
                 ends = [types]
                 for target in event.targets:
-                    _bind(target, None, types)
+                    _bind_types(target, None, types)
                 for _, body in event.bodies:
                     ends.append(dict(types))
                     returned += self._run_block(scope, body, ends[-1], depth)
@@ -168,9 +170,9 @@ class _ExpressionTypes:
         if isinstance(expr, Binary) and expr.operator in _ARITHMETIC:
             left = self.type_of(expr.left, scope, types, block, depth)
             right = self.type_of(expr.right, scope, types, block, depth)
-            self._combine(scope, ((expr.left, left), (expr.right, right)), block)
+            self._note_mixed_operation(scope, ((expr.left, left), (expr.right, right)), block)
             if expr.operator == "+":
-                self._add(scope, ((expr.left, left), (expr.right, right)), block)
+                self._add_sum(scope, ((expr.left, left), (expr.right, right)), block)
             return _type_of_operation(left, right)
         if isinstance(expr, Attribute) and scope.params and is_name(expr.base, scope.params[0].name):
             return self._type_of_attribute(expr.attribute, depth)
@@ -219,13 +221,13 @@ class _ExpressionTypes:
             return SINGLE if first == NUMBER and call.args and _holds_floats(call.args[0]) else first
         if name in _COMBINES:
             sides = [(call.args[at], given[at]) for at in _COMBINES[name] if at < len(call.args)]
-            self._combine(scope, sides, call.block)
+            self._note_mixed_operation(scope, sides, call.block)
             if name.rpartition(".")[2] in ("add", "maximum"):
-                self._add(scope, sides, call.block)
+                self._add_sum(scope, sides, call.block)
             return _type_of_operation(*(kind for _, kind in sides)) if len(sides) > 1 else None
         if name == "tensorflow.concat" and call.args and isinstance(call.args[0], Collection):
             sides = [(item, self.type_of(item, scope, types, block, depth)) for item in call.args[0].items]
-            self._combine(scope, sides, call.block)
+            self._note_mixed_operation(scope, sides, call.block)
             return _type_of_operation(*(kind for _, kind in sides))
         return self._type_of_own_call(call, scope, depth)
 
@@ -260,7 +262,7 @@ class _ExpressionTypes:
             and call.keyword("dtype") is None
         )
 
-    def _add(self, scope: Scope, sides: Iterable[tuple[Expr, str | None]], block: int) -> None:
+    def _add_sum(self, scope: Scope, sides: Iterable[tuple[Expr, str | None]], block: int) -> None:
         """Record an added number that is 0 in half precision."""
         known = list(sides)
         if not any(kind == HALF for _, kind in known):
@@ -302,7 +304,9 @@ class _ExpressionTypes:
             return value.value if isinstance(value, Constant) and isinstance(value.value, float) else None
         return None
 
-    def _combine(self, scope: Scope, sides: Iterable[tuple[Expr, str | None]], block: int) -> None:
+    def _note_mixed_operation(
+        self, scope: Scope, sides: Iterable[tuple[Expr, str | None]], block: int
+    ) -> None:
         """Record an operation that mixes float32 and half precision."""
         known = list(sides)
         singles = [expr for expr, kind in known if kind == SINGLE]
@@ -323,13 +327,13 @@ def _text_without_index(expr: Expr) -> str:
     return text(expr)
 
 
-def _bind(target: Expr, found: str | None, types: dict[str, str | None]) -> None:
+def _bind_types(target: Expr, found: str | None, types: dict[str, str | None]) -> None:
     if isinstance(target, Name):
         types[target.name] = found
     elif isinstance(target, Collection):
         # Keras casts each of several inputs; the parts of anything else are not told apart.
         for item in target.items:
-            _bind(item, None, types)
+            _bind_types(item, None, types)
 
 
 def _type_of_operation(*kinds: str | None) -> str | None:

@@ -143,7 +143,7 @@ def float_steps(program: Program) -> Iterator[Hit]:
                 ]
                 if given and is_called_on_model(program, site) and is_surely_keras(program, site):
                     for parameter, value, found in given:
-                        yield from _counted(program, site, method, parameter, value, found)
+                        yield from _hits_of_counts(program, site, method, parameter, value, found)
 
 
 def _refused_at_all(program: Program, scope: Scope) -> tuple[str | None] | None:
@@ -154,7 +154,7 @@ def _refused_at_all(program: Program, scope: Scope) -> tuple[str | None] | None:
     return None if written_for_one(program, scope) or not keras_of_release(program, scope) else (None,)
 
 
-def _counted(
+def _hits_of_counts(
     program: Program, site: Site, method: str, parameter: str, value: Expr, expr: Expr
 ) -> Iterator[Hit]:
     scope = site.scope
@@ -224,10 +224,10 @@ def float_units(program: Program) -> Iterator[Hit]:
                     _certain_float(program, value, site.scope, site.call.block) if value is not None else None
                 )
                 if value is not None and found is not None and is_surely_keras(program, site):
-                    yield from _sized(program, site, parameter, value, found, ever=ever)
+                    yield from _hits_of_sizes(program, site, parameter, value, found, ever=ever)
 
 
-def _sized(
+def _hits_of_sizes(
     program: Program, site: Site, parameter: str, value: Expr, expr: Expr, *, ever: bool
 ) -> Iterator[Hit]:
     scope = site.scope

@@ -543,13 +543,13 @@ class _LayerLists:
         found: Value | None = None
         for item in (*self._program.bases(owner).classes, *self._parts.below(owner)):
             for method in methods(item):
-                for value in self._put(method, name):
+                for value in self._values_put(method, name):
                     if value is UNKNOWN:
                         return UNKNOWN
                     found = value if found is None else join(found, value)
         return found or UNKNOWN
 
-    def _put(self, method: Scope, name: str) -> Iterator[Value]:
+    def _values_put(self, method: Scope, name: str) -> Iterator[Value]:
         """Yield the values that a method puts into a list attribute."""
 
         def is_list(expr: Expr) -> bool:

@@ -203,9 +203,9 @@ class _LayerShapes:
                     added.setdefault(id(value), []).append(site)
         for site in sites:
             if site.name == "keras.Sequential" and isinstance(site.result, Made):
-                yield from self._stack(site, added.get(id(site.result), []))
+                yield from self._stacked_misfits(site, added.get(id(site.result), []))
 
-    def _stack(self, model: Site, added: list[Site]) -> Iterator[Misfit]:
+    def _stacked_misfits(self, model: Site, added: list[Site]) -> Iterator[Misfit]:
         given = model.argument(0, "layers")
         layers: list[tuple[Site, Value | None]] = []
         if isinstance(given, Items):

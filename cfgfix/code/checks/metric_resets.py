@@ -36,7 +36,7 @@ def unreset_metric(program: Program) -> Iterator[Hit]:
     updates, results, reset = _metric_calls(program)
     together: dict[tuple[int, ...], list[tuple[Site, Site, Site]]] = {}
     for key, reads in results.items():
-        made = next(site for read in reads for site in _metrics(read) if _metric_key(site) == key)
+        made = next(site for read in reads for site in _calls_making_metric(read) if _metric_key(site) == key)
         if key in reset or key not in updates or in_tests(made.scope):
             continue
         if _reset_by_others(program, [made, *reads, *updates[key]]) or written_for_one(program, made.scope):
@@ -72,7 +72,7 @@ def _metric_key(site: Site) -> _Key:
     return id(site.scope), site.call.number
 
 
-def _metrics(site: Site) -> list[Site]:
+def _calls_making_metric(site: Site) -> list[Site]:
     """Return the calls that made the metric which a call updates, reads or runs."""
     values = (
         alternatives(site.receiver)
@@ -92,7 +92,7 @@ def _metric_calls(program: Program) -> tuple[dict[_Key, list[Site]], dict[_Key, 
     reset: set[_Key] = set()
     for site in flow_of(program).under(_METRICS):
         last = site.name.rpartition(".")[2]
-        for made in _metrics(site):
+        for made in _calls_making_metric(site):
             if last in ("update_state", "__call__"):
                 updates.setdefault(_metric_key(made), []).append(site)
             elif last == "result":

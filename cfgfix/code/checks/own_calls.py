@@ -267,7 +267,7 @@ def _refusal_of_call(callee: _CertainCallee, call: Call) -> str | None:
     if callee.bound and not any(item.kind == "plain" for item in params):
         return None
     if "*" not in kinds and len(call.args) > len(plain) and not callee.of_keras:
-        return f"takes {_count(len(plain), 'positional argument')}, {len(call.args)} are given"
+        return f"takes {_count_in_words(len(plain), 'positional argument')}, {len(call.args)} are given"
     named = {name for name, _ in call.keywords if name is not None}
     taken = {item.name for item in plain} | {item.name for item in params if item.kind == "keyword"}
     if callee.of_keras:
@@ -290,7 +290,7 @@ def _refusal_of_call(callee: _CertainCallee, call: Call) -> str | None:
     return f"lacks {_name_list(lacking)}" if lacking else None
 
 
-def _count(number: int, noun: str) -> str:
+def _count_in_words(number: int, noun: str) -> str:
     return f"no {noun}" if not number else f"{number} {noun}{'' if number == 1 else 's'}"
 
 

@@ -135,7 +135,7 @@ def _may_come_later(path: str) -> bool:
     folder = os.path.dirname(path)
     while True:
         for name in (".gitignore", ".gitmodules", "setup.py"):
-            said = _read(os.path.join(folder, name))
+            said = _text_of_file(os.path.join(folder, name))
             if name == ".gitignore":
                 patterns = {line.strip().strip("/*").rpartition("/")[2] for line in said.splitlines()}
                 if names & {*patterns, *(pattern.partition(".")[0] for pattern in patterns)} - {""}:
@@ -147,7 +147,7 @@ def _may_come_later(path: str) -> bool:
         folder = os.path.dirname(folder)
 
 
-def _read(path: str) -> str:
+def _text_of_file(path: str) -> str:
     try:
         with open(path, encoding="utf-8", errors="replace") as stream:
             return stream.read(_MOST_BYTES)
@@ -253,7 +253,7 @@ def _sets_paths(folder: str) -> bool:
             ".env",
             "environment.yml",
         ):
-            said = _read(os.path.join(here, name))
+            said = _text_of_file(os.path.join(here, name))
             if "package_dir" in said or "py_modules" in said or "PYTHONPATH" in said or "pythonpath" in said:
                 return True
         if not here or here == "/":

@@ -61,7 +61,7 @@ def _absent_imports(program: Program, scope: Scope, event: Event) -> Iterator[Hi
 
 
 def _absent_members(program: Program, scope: Scope, event: Event) -> Iterator[Hit]:
-    for expr in _read(event):
+    for expr in _attributes_read(event):
         name = expr.attribute
         if _is_special(name):
             continue
@@ -117,7 +117,7 @@ def _for_types(scope: Scope, block: int) -> bool:
     )
 
 
-def _read(event: Event) -> Iterator[Attribute]:
+def _attributes_read(event: Event) -> Iterator[Attribute]:
     """Yield the attributes that a statement reads, without those that it sets."""
     tops: list[Expr] = [top for top in (event.value, *event.managers) if top is not None]
     for target in event.targets:

@@ -232,7 +232,7 @@ def _outermost_loop(program: Program, scope: Scope, loop: int) -> tuple[int, int
     """
     product: int | None = 1
     while True:
-        count = _count(program, scope, loop)
+        count = _turn_count(program, scope, loop)
         product = None if count is None or product is None else product * count
         above = _innermost_loop(scope, scope.blocks[loop].parent)
         if above is None:
@@ -240,7 +240,7 @@ def _outermost_loop(program: Program, scope: Scope, loop: int) -> tuple[int, int
         loop = above
 
 
-def _count(program: Program, scope: Scope, loop: int) -> int | None:
+def _turn_count(program: Program, scope: Scope, loop: int) -> int | None:
     block = scope.blocks[loop]
     if block.kind == "while" or block.test is None:
         return None

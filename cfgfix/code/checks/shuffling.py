@@ -541,7 +541,7 @@ def split_after_shuffle(program: Program) -> Iterator[Hit]:
                 if number(step.site.argument(0, "buffer_size")) == 1:
                     # A buffer of one element shuffles nothing.
                     continue
-                pair = _split(takes, skips)
+                pair = _take_and_skip(takes, skips)
                 if pair is None:
                     break
                 take, skip = pair
@@ -564,7 +564,7 @@ def split_after_shuffle(program: Program) -> Iterator[Hit]:
                 break
 
 
-def _split(takes: list[Dataset], skips: list[Dataset]) -> tuple[Site, Site] | None:
+def _take_and_skip(takes: list[Dataset], skips: list[Dataset]) -> tuple[Site, Site] | None:
     """Return a `take` and a `skip` of the same number, or None.
 
     Other numbers look at the data, or go on where a run stopped.

@@ -336,7 +336,7 @@ def _may_reorder(call: Call) -> bool:
 def _class_by_class(expr: Expr) -> Place | None:
     """Return where an expression joins runs of equal labels, or None."""
     if isinstance(expr, Binary) and expr.operator == "+":
-        runs = [_run(part) for part in _sum(expr)]
+        runs = [_repeated_label(part) for part in _summed_arrays(expr)]
         return expr.place if None not in runs and len(set(runs)) > 1 else None
     if not isinstance(expr, Call):
         return None
@@ -353,9 +353,9 @@ def _class_by_class(expr: Expr) -> Place | None:
         return None
     parts = expr.args[0]
     if name == "append" and len(expr.args) > 1:
-        runs = [_run(part) for part in expr.args[:2]]
+        runs = [_repeated_label(part) for part in expr.args[:2]]
     elif isinstance(parts, Collection) and len(parts.items) > 1:
-        runs = [_run(part) for part in parts.items]
+        runs = [_repeated_label(part) for part in parts.items]
     elif isinstance(parts, Comprehension) and len(parts.generators) == 1:
         return expr.place if _run_of(parts) else None
     else:
@@ -363,7 +363,7 @@ def _class_by_class(expr: Expr) -> Place | None:
     return expr.place if None not in runs and len(set(runs)) == len(runs) else None
 
 
-def _sum(expr: Binary) -> list[Expr]:
+def _summed_arrays(expr: Binary) -> list[Expr]:
     parts: list[Expr] = []
     pending: list[Expr] = [expr]
     while pending:
@@ -375,7 +375,7 @@ def _sum(expr: Binary) -> list[Expr]:
     return parts
 
 
-def _run(expr: Expr) -> object | None:
+def _repeated_label(expr: Expr) -> object | None:
     """Return the label that an array or list repeats, or None."""
     expr = _array_behind(expr)
     if isinstance(expr, Binary) and expr.operator == "*":
@@ -383,7 +383,7 @@ def _run(expr: Expr) -> object | None:
             if isinstance(run, Collection) and run.kind == "list" and len(run.items) == 1:
                 return _label_constant(run.items[0])
         for ones, factor in ((expr.left, expr.right), (expr.right, expr.left)):
-            if _run(ones) == 1 and not isinstance(ones, Literal):
+            if _repeated_label(ones) == 1 and not isinstance(ones, Literal):
                 return _label_constant(factor)
         return None
     if not isinstance(expr, Call):

@@ -304,7 +304,7 @@ def ends(scope: Scope) -> bool | None:
                 return None if _may_be_left(scope, number) else False
             if block.kind == "while":
                 return None
-            if not _finite(block.test, scope):
+            if not _ends_for_certain(block.test, scope):
                 return None
         inside_loops = True
     return True if inside_loops else None
@@ -326,7 +326,7 @@ def _loops_for_ever(scope: Scope, number: int) -> bool:
     )
 
 
-def _finite(test: Expr | None, scope: Scope, depth: int = 4) -> bool:
+def _ends_for_certain(test: Expr | None, scope: Scope, depth: int = 4) -> bool:
     """Tell whether the iterable of a loop certainly ends.
 
     It is a range, a list, or measured by `len`; an iterator may not end.
@@ -337,7 +337,7 @@ def _finite(test: Expr | None, scope: Scope, depth: int = 4) -> bool:
         call = test
         name = dotted(call.func) or ""
         return name in _MAKES_LISTS or (
-            name in _LASTS and all(_finite(arg, scope, depth - 1) for arg in call.args[:4])
+            name in _LASTS and all(_ends_for_certain(arg, scope, depth - 1) for arg in call.args[:4])
         )
     if isinstance(test, (Collection, Comprehension)) or (
         isinstance(test, Subscript) and isinstance(test.index, Slice)
@@ -352,7 +352,7 @@ def _finite(test: Expr | None, scope: Scope, depth: int = 4) -> bool:
     ):
         return True
     bound = bound_once(scope, test.name, 0) if isinstance(test, Name) else None
-    return bound is not None and _finite(bound[0], bound[1], depth - 1)
+    return bound is not None and _ends_for_certain(bound[0], bound[1], depth - 1)
 
 
 _LEAVES = frozenset({"break", "return", "raise"})

@@ -56,7 +56,7 @@ def _copied_weights(program: Program) -> dict[tuple[str, str], tuple[Scope, Call
     found: dict[tuple[str, str], tuple[Scope, Call]] = {}
     for module in program.modules:
         for scope in module.summary.scopes:
-            for target, source, call in (*_set(scope), *_assigned_in_loop(scope)):
+            for target, source, call in (*_copies_by_assignment(scope), *_assigned_in_loop(scope)):
                 names = _last_name(target), _last_name(source)
                 if names[0] and names[1] and names[0] != names[1]:
                     found.setdefault(names, (scope, call))
@@ -73,7 +73,7 @@ def _copied_weights(program: Program) -> dict[tuple[str, str], tuple[Scope, Call
     return found
 
 
-def _set(scope: Scope) -> Iterator[tuple[Expr, Expr, Call]]:
+def _copies_by_assignment(scope: Scope) -> Iterator[tuple[Expr, Expr, Call]]:
     """Yield the target, the source and the call of each copy by `set_weights`."""
     for call in scope.calls_of("set_weights"):
         if call.receiver is None or len(call.args) != 1:

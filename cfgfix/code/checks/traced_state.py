@@ -61,7 +61,7 @@ def mutated(program: Program) -> Iterator[Hit]:
                     event.block,
                     {"what": shown, "via": reach.via},
                     entry=reach,
-                    severity=severity if _read(program, target) else "info",
+                    severity=severity if _is_read_anywhere(program, target) else "info",
                 )
 
 
@@ -121,7 +121,7 @@ def _read_in(scope: Scope) -> Iterator[Expr]:
         yield from (value for _, value in call.keywords)
 
 
-def _read(program: Program, target: Expr) -> bool:
+def _is_read_anywhere(program: Program, target: Expr) -> bool:
     """Tell whether any code of the program reads an attribute.
 
     A counter that nothing reads makes no result wrong. Plain names always count as read.

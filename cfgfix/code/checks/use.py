@@ -394,14 +394,14 @@ def counted_by_reading(program: Program) -> Iterator[Hit]:
             if isinstance(inner.func, Name) and inner.func.name == "list" and len(inner.args) == 1:
                 dataset = _dataset_value(program, site.scope, inner.args[0])
                 if dataset is not None:
-                    yield _count(program, site, dataset, inner.args[0])
+                    yield _hit_of_count(program, site, dataset, inner.args[0])
     for site in flow_of(program).named("builtins.sum"):
         if len(site.call.args) == 1 and isinstance(site.call.args[0], Comprehension):
             parts = site.call.args[0].parts
             if len(parts) == 2 and isinstance(parts[1], Literal) and parts[1].value == 1:
                 dataset = _dataset_value(program, site.scope, parts[0])
                 if dataset is not None:
-                    yield _count(program, site, dataset, parts[0])
+                    yield _hit_of_count(program, site, dataset, parts[0])
 
 
 _COUNTED = frozenset(
@@ -423,7 +423,7 @@ _COUNTED = frozenset(
 """Steps behind which a dataset knows how many elements it has (tried on TensorFlow 2.8 and 2.21)."""
 
 
-def _count(program: Program, site: Site, dataset: Dataset, expr: Expr) -> Hit:
+def _hit_of_count(program: Program, site: Site, dataset: Dataset, expr: Expr) -> Hit:
     unknown = next(
         (
             step.op

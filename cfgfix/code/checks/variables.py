@@ -203,7 +203,9 @@ class _AttributeUses:
         for module in program.modules:
             for scope in module.summary.scopes:
                 owner = program.owner(scope)
-                self._look(scope, self._read.setdefault(id(owner), set()) if owner is not None else set())
+                self._look_into_scope(
+                    scope, self._read.setdefault(id(owner), set()) if owner is not None else set()
+                )
 
     def is_used(self, family: Iterable[Scope], attribute: str) -> bool:
         """Tell whether a method of the given classes reads an attribute."""
@@ -217,7 +219,7 @@ class _AttributeUses:
         """Tell whether the program may train the variable in an attribute by itself."""
         return self._watched or attribute in self._collected
 
-    def _look(self, scope: Scope, read: set[str]) -> None:
+    def _look_into_scope(self, scope: Scope, read: set[str]) -> None:
         trains = any((call.method or "") in _TRAIN for call in scope.calls)
         for call in scope.calls:
             func = call.func

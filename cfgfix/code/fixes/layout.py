@@ -24,15 +24,19 @@ def change(rewrite: Rewrite, offsets: Offsets) -> tuple[ReplaceText, ...]:
         CannotRewriteError: It cannot be made exactly.
     """
     if rewrite.kind == "append":
-        return (_append(rewrite, offsets),)
+        return (_change_appending_call(rewrite, offsets),)
     if rewrite.kind == "move-link":
         return _move_link(rewrite, offsets)
     if rewrite.kind == "move-statement":
         return _move_statement(rewrite, offsets)
     if rewrite.kind == "insert":
-        return (_insert(rewrite.text.split("\n"), rewrite.scope, rewrite.place, rewrite.behind, offsets),)
+        return (
+            _change_inserting_lines(
+                rewrite.text.split("\n"), rewrite.scope, rewrite.place, rewrite.behind, offsets
+            ),
+        )
     start, end = offsets.span(rewrite.place)
-    indent = _indent(offsets, rewrite.place)
+    indent = _indent_of_statement(offsets, rewrite.place)
     lines = rewrite.text.split("\n")
     if rewrite.kind == "decorate":
         return (
@@ -49,7 +53,7 @@ def newline(text: str) -> str:
     return "\r\n" if text[max(0, end - 1) : end] == "\r" else "\n"
 
 
-def _link(scope: Scope, call: Call, offsets: Offsets) -> tuple[int, int, int]:
+def _link_offsets(scope: Scope, call: Call, offsets: Offsets) -> tuple[int, int, int]:
     """Return three offsets of a link in a method chain: its start, its dot, its end.
 
     The start is where the blank space before the dot begins.
@@ -77,13 +81,13 @@ def _call_at(scope: Scope, place: Place) -> Call:
     return call
 
 
-def _append(rewrite: Rewrite, offsets: Offsets) -> ReplaceText:
+def _change_appending_call(rewrite: Rewrite, offsets: Offsets) -> ReplaceText:
     """Return the change that appends a method call to a chain, in the chain's layout."""
     call = _call_at(rewrite.scope, rewrite.place)
     end = offsets.span(call.place)[1]
     separator = ""
     if isinstance(call.func, Attribute):
-        start, dot, _ = _link(rewrite.scope, call, offsets)
+        start, dot, _ = _link_offsets(rewrite.scope, call, offsets)
         separator = offsets.text[start:dot]
     return ReplaceText(end, end, separator + rewrite.text)
 
@@ -96,8 +100,8 @@ def _move_link(rewrite: Rewrite, offsets: Offsets) -> tuple[ReplaceText, ...]:
     assert rewrite.target is not None
     scope = rewrite.scope
     moved = _call_at(scope, rewrite.place)
-    start, dot, end = _link(scope, moved, offsets)
-    goal_start, goal_dot, goal_end = _link(scope, _call_at(scope, rewrite.target), offsets)
+    start, dot, end = _link_offsets(scope, moved, offsets)
+    goal_start, goal_dot, goal_end = _link_offsets(scope, _call_at(scope, rewrite.target), offsets)
     before, own, link = offsets.text[goal_start:goal_dot], offsets.text[start:dot], offsets.text[dot:end]
     if "\n" not in own:
         own = before
@@ -116,7 +120,7 @@ def _move_link(rewrite: Rewrite, offsets: Offsets) -> tuple[ReplaceText, ...]:
     return put, ReplaceText(*gone, "")
 
 
-def _indent(offsets: Offsets, place: Place) -> str:
+def _indent_of_statement(offsets: Offsets, place: Place) -> str:
     """Return the indentation of a statement.
 
     Raises:
@@ -148,7 +152,7 @@ def lines_of(scope: Scope, place: Place, offsets: Offsets) -> tuple[int, int]:
         if text[offsets.offset(first, 0) :].lstrip()[:1] != "@" and inner.decorators:
             raise CannotRewriteError("the decorators are written in a way that cannot be moved exactly")
     else:
-        _indent(offsets, place)
+        _indent_of_statement(offsets, place)
     begin, end = offsets.offset(first, 0), offsets.span(place)[1]
     stop = end
     while stop < len(text) and text[stop] not in "\r\n":
@@ -168,7 +172,7 @@ def _comment_above(begin: int, offsets: Offsets) -> bool:
     ) and not offsets.text[:begin].endswith(("\n\n", "\n\r\n", "\r\r"))
 
 
-def _reindent(lines: str, old: str, new: str) -> str:
+def _reindented_lines(lines: str, old: str, new: str) -> str:
     """Return lines with their indentation changed from `old` to `new`.
 
     Raises:
@@ -197,9 +201,11 @@ def _reindent(lines: str, old: str, new: str) -> str:
     )
 
 
-def _insert(lines: list[str], scope: Scope, place: Place, behind: bool, offsets: Offsets) -> ReplaceText:
+def _change_inserting_lines(
+    lines: list[str], scope: Scope, place: Place, behind: bool, offsets: Offsets
+) -> ReplaceText:
     """Return the change that puts lines beside a statement, with its indentation."""
-    indent = _indent(offsets, place)
+    indent = _indent_of_statement(offsets, place)
     end = newline(offsets.text)
     return _put_statement("".join(f"{indent}{line}{end}" for line in lines), scope, place, behind, offsets)
 
@@ -217,7 +223,7 @@ def _move_statement(rewrite: Rewrite, offsets: Offsets) -> tuple[ReplaceText, ..
     """Return the changes that move statements, in order, before or behind another."""
     assert rewrite.target is not None
     scope = rewrite.scope
-    new = _indent(offsets, rewrite.target)
+    new = _indent_of_statement(offsets, rewrite.target)
     text = ""
     gone: list[ReplaceText] = []
     for place in (rewrite.place, *rewrite.others):
@@ -230,7 +236,7 @@ def _move_statement(rewrite: Rewrite, offsets: Offsets) -> tuple[ReplaceText, ..
         old = re.match(r"[ \t]*", lines)
         assert old is not None
         _free_of(lines, frozenset(rewrite.without))
-        text += _reindent(lines, old[0], new)
+        text += _reindented_lines(lines, old[0], new)
         alone = siblings(scope, place) <= 1
         gone.append(ReplaceText(begin, stop, f"{old[0]}pass{newline(offsets.text)}" if alone else ""))
     return (_put_statement(text, scope, rewrite.target, rewrite.behind, offsets), *gone)

@@ -72,7 +72,7 @@ def changes(rewrites: Iterable[Rewrite], offsets: Offsets) -> tuple[ReplaceText,
 def _text_change(rewrite: Rewrite, offsets: Offsets) -> Iterator[ReplaceText]:
     start, end = offsets.span(rewrite.place)
     if rewrite.kind == "drop-statement":
-        yield _drop(rewrite, offsets)
+        yield _change_dropping_statement(rewrite, offsets)
         return
     text = offsets.text[start:end]
     if rewrite.kind == "replace":
@@ -103,7 +103,7 @@ _MAKERS: dict[str, Callable[[str, Rewrite], Edit]] = {
 }
 
 
-def _drop(rewrite: Rewrite, offsets: Offsets) -> ReplaceText:
+def _change_dropping_statement(rewrite: Rewrite, offsets: Offsets) -> ReplaceText:
     """Return the change that removes a statement with its line.
 
     The only statement of a suite becomes `pass`.

@@ -153,7 +153,7 @@ class Conditions:
                 item = here.blocks[number]
                 if item.kind not in ("if", "while") or item.test is None:
                     continue
-                holds = self._test(here, item)
+                holds = self._truth_of_test(here, item)
                 if holds is not UNKNOWN and holds is not item.branch:
                     return True
             for test, wanted in tests_before(scope, place) if place is not None else ():
@@ -230,18 +230,18 @@ class Conditions:
         if block.kind == "except":
             result = (UNKNOWN, not self._is_import_error(block.test))
         elif block.kind in ("if", "while") and block.test is not None:
-            value = self._test(scope, block)
+            value = self._truth_of_test(scope, block)
             holds = value if block.branch or value is UNKNOWN else not value
             after_error = False
             if holds is False:
-                other = self._test(scope, block, after_error=True)
+                other = self._truth_of_test(scope, block, after_error=True)
                 other = other if block.branch or other is UNKNOWN else not other
                 after_error = other is not False
             result = (holds, after_error)
         (self._known if self._asked else self._shared)[key] = result
         return result
 
-    def _test(self, scope: Scope, block: Block, *, after_error: bool = False) -> Any:
+    def _truth_of_test(self, scope: Scope, block: Block, *, after_error: bool = False) -> Any:
         """Return the truth of a block's test, taking the guards around the block to hold."""
         assert block.test is not None
         outer = self._around_use
@@ -281,7 +281,7 @@ class Conditions:
         if isinstance(expr, Name):
             return self._name_value(expr.name, scope, before, after_error, depth)
         if isinstance(expr, (Attribute, Subscript)):
-            return self._read(expr, scope, after_error, depth)
+            return self._value_read(expr, scope, after_error, depth)
         if isinstance(expr, Call):
             return self._call(expr, scope, inner)
         if isinstance(expr, Unary):
@@ -295,7 +295,7 @@ class Conditions:
         if isinstance(expr, Boolean):
             return self._boolean_value(expr, inner)
         if isinstance(expr, Compare):
-            return self._compare(expr, inner)
+            return self._truth_of_comparison(expr, inner)
         if isinstance(expr, Conditional):
             test = truth(inner(expr.test))
             if test is UNKNOWN:
@@ -322,7 +322,7 @@ class Conditions:
                 return value if known else stop
         return value if known else UNKNOWN
 
-    def _compare(self, expr: Compare, inner: Callable[[Expr], Any]) -> Any:
+    def _truth_of_comparison(self, expr: Compare, inner: Callable[[Expr], Any]) -> Any:
         left = inner(expr.left)
         result: Any = True
         for item in expr.rights:
@@ -376,7 +376,7 @@ class Conditions:
                 return UNKNOWN
         return UNKNOWN
 
-    def _read(self, expr: Expr, scope: Scope, after_error: bool, depth: int) -> Any:
+    def _value_read(self, expr: Expr, scope: Scope, after_error: bool, depth: int) -> Any:
         path = config_path(expr)
         if path is not None:
             value = self._key_value(path)

@@ -182,13 +182,13 @@ class Follower:
                     if child is not None:
                         result |= self._defined(here.module.summary.scopes[child])
                     if name in here.imports:
-                        result |= self._import(here.imports[name], here.module, depth)
+                        result |= self._atoms_of_import(here.imports[name], here.module, depth)
                     return frozenset(result)
                 child = here.children.get(name)
                 if child is not None:
                     return self._defined(here.module.summary.scopes[child])
                 if name in here.imports:
-                    return self._import(here.imports[name], here.module, depth)
+                    return self._atoms_of_import(here.imports[name], here.module, depth)
                 if name in here.names:
                     return _UNKNOWN
             first = False
@@ -206,7 +206,7 @@ class Follower:
     def _defined(self, scope: Scope) -> Atoms:
         return frozenset({ClassItself(scope) if scope.kind == "class" else PlainFunction(scope)})
 
-    def _import(self, source: str, module: Module, depth: int) -> Atoms:
+    def _atoms_of_import(self, source: str, module: Module, depth: int) -> Atoms:
         value = self.program.find(source, module)
         if isinstance(value, ClassValue):
             return frozenset({ClassItself(value.scope)})

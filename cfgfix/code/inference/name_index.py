@@ -59,16 +59,16 @@ class NameIndex:
                 value = event.value
                 if event.kind in ("assign", "annotate", "augment") and value is not None:
                     for target in event.targets:
-                        _bind(target, value, "=", found)
+                        _bind_target(target, value, "=", found)
                 elif event.kind == "for" and value is not None:
                     for target in event.targets:
-                        _bind(target, value, "for", found)
+                        _bind_target(target, value, "for", found)
                 elif event.kind == "with":
                     for target, manager in zip(event.targets, event.managers, strict=False):
-                        _bind(target, manager, "with", found)
+                        _bind_target(target, manager, "with", found)
                 elif event.kind not in ("define", "import", "delete"):
                     for target in event.targets:
-                        _bind(target, NOT_KEPT, "?", found)
+                        _bind_target(target, NOT_KEPT, "?", found)
             self._assigned[id(scope)] = found
         return found
 
@@ -179,7 +179,7 @@ class NameIndex:
         return self._subclasses.get(id(owner), [])
 
 
-def _bind(target: Expr, value: Expr, how: str, found: dict[str, list[tuple[Expr, str]]]) -> None:
+def _bind_target(target: Expr, value: Expr, how: str, found: dict[str, list[tuple[Expr, str]]]) -> None:
     for single, part in assignment_pairs(target, value):
         if isinstance(single, Name):
             found.setdefault(single.name, []).append((part, how if part is value or how == "=" else "?"))

@@ -85,27 +85,27 @@ class Loads:
             for target in event.targets:
                 self._read_target(target, event, scope)
             if event.kind == "augment":
-                self._visit(event.targets[0], event, "augmented", scope)
+                self._visit_expression(event.targets[0], event, "augmented", scope)
             if event.value is not None:
-                self._visit(event.value, event, "value", scope)
+                self._visit_expression(event.value, event, "value", scope)
             for manager in event.managers:
-                self._visit(manager, event, "manager", scope)
+                self._visit_expression(manager, event, "manager", scope)
             if event.message is not None:
-                self._visit(event.message, event, "message", scope)
+                self._visit_expression(event.message, event, "message", scope)
             for case in event.cases:
                 for part in case.parts:
-                    self._visit(part, event, "guard", scope)
+                    self._visit_expression(part, event, "guard", scope)
             if event.kind == "define":
                 inner = scope.module.summary.scopes[event.inner]
                 for param in inner.params:
                     if param.default is not None:
-                        self._visit(param.default, Default(inner, param.name), "default", scope)
+                        self._visit_expression(param.default, Default(inner, param.name), "default", scope)
                 for decorator in (*inner.decorators, *inner.bases):
-                    self._visit(decorator, event, "decorator", scope)
+                    self._visit_expression(decorator, event, "decorator", scope)
         for number, call in enumerate(scope.calls):
             # Calls that no kept expression leads to, such as those in keywords of a class.
             if (id(scope), number) not in self.calls:
-                self._visit(call, None, "lost", scope)
+                self._visit_expression(call, None, "lost", scope)
 
     def _read_target(self, target: Expr, event: Event, scope: Scope) -> None:
         if isinstance(target, Collection):
@@ -114,12 +114,12 @@ class Loads:
         elif isinstance(target, Starred):
             self._read_target(target.value, event, scope)
         elif isinstance(target, Attribute):
-            self._visit(target.base, event, "owner", scope)
+            self._visit_expression(target.base, event, "owner", scope)
         elif isinstance(target, Subscript):
-            self._visit(target.base, event, "owner", scope)
-            self._visit(target.index, event, "index", scope)
+            self._visit_expression(target.base, event, "owner", scope)
+            self._visit_expression(target.index, event, "index", scope)
 
-    def _visit(self, top: Expr, parent: Around, role: Role, scope: Scope) -> None:
+    def _visit_expression(self, top: Expr, parent: Around, role: Role, scope: Scope) -> None:
         around = self.around
         names = self.names[id(scope)]
         pending: list[tuple[Expr, Around, Role]] = [(top, parent, role)]

@@ -71,7 +71,7 @@ class Reached:
         """Names that an import of a module of the program may begin with."""
         self._entered: set[str] = set()
         for path in begins:
-            self._enter(path)
+            self._enter_module(path)
         # What a config names, code may look up.
         self._chosen = {
             word
@@ -115,7 +115,7 @@ class Reached:
             name in part.texts for module in self._modules.values() for part in self._parts_of(module)
         )
 
-    def _enter(self, path: str) -> None:
+    def _enter_module(self, path: str) -> None:
         """Mark a module and its imports as run."""
         pending = [path]
         while pending:
@@ -145,7 +145,7 @@ class Reached:
                     part = Part(scope)
                     found.append(part)
                 owners.append(part)
-                _collect(scope, part, self._roots)
+                _collect_names(scope, part, self._roots)
             for part in found:
                 others = [aliases[word] for word in part.plain & aliases.keys()]
                 part.wide.update(others)
@@ -193,7 +193,7 @@ class Reached:
         if self._elsewhere is None:
             self._elsewhere = self.written({_path_word(path) for path in self._modules})
         if _path_word(path) in self._elsewhere:
-            self._enter(path)
+            self._enter_module(path)
         return path in self._entered
 
     def _files_naming(self, unit: Scope) -> Iterator[str]:
@@ -234,7 +234,7 @@ class Reached:
         elsewhere = self.written({*units, *(_path_word(path) for path in self._modules)})
         for path in self._modules:
             if _path_word(path) in elsewhere:
-                self._enter(path)
+                self._enter_module(path)
         taken: set[int] = set()
         known: set[str] = set()
         waiting: list[Part] = []
@@ -277,7 +277,7 @@ def _path_word(path: str) -> str:
     return os.path.basename(path).removesuffix(".py")
 
 
-def _collect(scope: Scope, part: Part, roots: AbstractSet[str]) -> None:
+def _collect_names(scope: Scope, part: Part, roots: AbstractSet[str]) -> None:
     """Add to a part the names that a scope uses, and its strings that are names."""
     exprs: list[Expr] = []
     for event in scope.events():
@@ -292,17 +292,17 @@ def _collect(scope: Scope, part: Part, roots: AbstractSet[str]) -> None:
         exprs += call.args
         if call.keywords:
             exprs += [value for _, value in call.keywords]
-    _gather(exprs, scope, part, roots)
+    _gather_names(exprs, scope, part, roots)
     if scope.parent >= 0:
         outer: Scope = scope.module.summary.scopes[scope.parent]
         defaults = [default for _, _, default, _ in scope.params if default is not None]
-        _gather([*scope.bases, *scope.decorators, *defaults], outer, part, roots)
+        _gather_names([*scope.bases, *scope.decorators, *defaults], outer, part, roots)
 
 
 def plain_names(scope: Scope) -> set[str]:
     """Return the plain names that a scope uses."""
     part = Part(None)
-    _collect(scope, part, frozenset())
+    _collect_names(scope, part, frozenset())
     return part.plain
 
 
@@ -346,7 +346,7 @@ def _of_others(owner: Expr, scope: Scope, roots: AbstractSet[str], depth: int = 
     )
 
 
-def _gather(pending: list[Expr], scope: Scope, part: Part, roots: AbstractSet[str]) -> None:
+def _gather_names(pending: list[Expr], scope: Scope, part: Part, roots: AbstractSet[str]) -> None:
     plain, wide, free = part.plain, part.wide, part.free
     while pending:
         expr = pending.pop()

@@ -112,13 +112,13 @@ def _no_children(_: Expr) -> Sequence[Expr]:
     return ()
 
 
-def _call(call: Call) -> Sequence[Expr]:
+def _call_children(call: Call) -> Sequence[Expr]:
     if call.keywords:
         return (call.func, *call.args, *[value for _, value in call.keywords])
     return (call.func, *call.args)
 
 
-def _compare(expr: Compare) -> Sequence[Expr]:
+def _comparison_children(expr: Compare) -> Sequence[Expr]:
     return (expr.left, *[item.right for item in expr.rights])
 
 
@@ -139,7 +139,7 @@ _PARTS: dict[type[Expr], Callable[[Any], Sequence[Expr]]] = {
     Starred: lambda expr: (expr.value,),
     Yield: lambda expr: (expr.value,),
     Assigned: lambda expr: (expr.value,),
-    Call: _call,
+    Call: _call_children,
     Subscript: lambda expr: (expr.base, expr.index),
     Binary: lambda expr: (expr.left, expr.right),
     Unary: lambda expr: (expr.operand,),
@@ -148,7 +148,7 @@ _PARTS: dict[type[Expr], Callable[[Any], Sequence[Expr]]] = {
     Comprehension: operator.attrgetter("parts"),
     FString: operator.attrgetter("parts"),
     Pattern: operator.attrgetter("parts"),
-    Compare: _compare,
+    Compare: _comparison_children,
     Conditional: lambda expr: (expr.test, expr.then, expr.otherwise),
     Dictionary: _dictionary_children,
     Slice: _slice_children,

@@ -109,25 +109,25 @@ def substitute(program: Program, under: GivenByConfigs, edited: Container[str] =
                     if isinstance(name, str) and name.startswith(SPREAD)
                 }
                 for argument, item in given.items():
-                    place = _replace(call, argument, item, scope)
+                    place = _replace_argument(call, argument, item, scope)
                     if place is not None:
                         replaced.append(Substitution(scope, place, call.place, item, argument))
-                place = _unpack(call, spread, scope) if spread else None
+                place = _unpack_section(call, spread, scope) if spread else None
                 if place is not None:
                     replaced += [Substitution(scope, place, call.place, item) for item in spread.values()]
             if under.branches:
-                _take(scope.body, scope, whole, under, replaced)
+                _take_branches(scope.body, scope, whole, under, replaced)
     return replaced
 
 
-def _take(
+def _take_branches(
     events: list[Event], scope: Scope, path: str, under: GivenByConfigs, replaced: list[Substitution]
 ) -> None:
     """Replace each decided `if` by the statements of the branch that is taken."""
     for number in range(len(events) - 1, -1, -1):
         event = events[number]
         for _, body in event.bodies or ():
-            _take(body, scope, path, under, replaced)
+            _take_branches(body, scope, path, under, replaced)
         decided = under.branches.get((path, event.place)) if event.kind == "if" else None
         if decided is None:
             continue
@@ -140,7 +140,7 @@ def _take(
         events[number : number + 1] = [tested, *(side[1] if side is not None else ())]
 
 
-def _unpack(call: Call, spread: Mapping[str, GivenValue], scope: Scope) -> Place | None:
+def _unpack_section(call: Call, spread: Mapping[str, GivenValue], scope: Scope) -> Place | None:
     """Replace a call's only `**section` by its entries, and return its place.
 
     None where the call has several, or names an entry itself.
@@ -162,7 +162,7 @@ def _written_expression(given: GivenValue, place: Place) -> Expr:
     return Literal(value, place)
 
 
-def _replace(call: Call, argument: int | str, given: GivenValue, scope: Scope) -> Place | None:
+def _replace_argument(call: Call, argument: int | str, given: GivenValue, scope: Scope) -> Place | None:
     """Replace an argument by a constant, and return the argument's place.
 
     None where the argument is a constant already or is not written.

@@ -133,10 +133,10 @@ class Program(ProgramFiles):
         key = (name, id(importer))
         known = self._found.get(key)
         if known is None:
-            known = self._found[key] = self._find(name, importer, _NameSearch())
+            known = self._found[key] = self._find_definition(name, importer, _NameSearch())
         return known
 
-    def _find(self, name: str, importer: Module | None, search: _NameSearch) -> Value:
+    def _find_definition(self, name: str, importer: Module | None, search: _NameSearch) -> Value:
         if importer is not None:
             name = absolute(name, importer)
         if search.depth > MAX_REEXPORTS:
@@ -149,7 +149,7 @@ class Program(ProgramFiles):
             above = self.module(head, importer)
             if above is None and "." in head:
                 search.depth += 1
-                outer = self._find(head, importer, search)
+                outer = self._find_definition(head, importer, search)
                 search.depth -= 1
                 if isinstance(outer, ClassValue):
                     child = outer.scope.children.get(last)
@@ -184,13 +184,13 @@ class Program(ProgramFiles):
             if source is not None:
                 if self._is_one_of_several(module, scope, name):
                     return External(f"{module.name}.{name}")
-                return self._find(source, module, search)
+                return self._find_definition(source, module, search)
             if module.is_package or not scope.names:
                 inner = self.module(f"{module.name}.{name}")
                 if inner is not None:
                     return ModuleValue(inner)
             for star in scope.stars:
-                found = self._find(star, module, search)
+                found = self._find_definition(star, module, search)
                 if isinstance(found, ModuleValue) and found.module is not module:
                     value = self._member(found.module, name, search)
                     if not isinstance(value, External):

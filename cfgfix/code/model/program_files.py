@@ -91,7 +91,7 @@ class ProgramFiles:
             bits = self._scan_file(key)
             self._bits[key] = bits
             if bits & NEEDLE_FRAMEWORK and bits & NEEDLE_RULES:
-                module = self._load(key)
+                module = self._load_module(key)
                 if module is not None:
                     self.modules.append(module)
         self._read_named()
@@ -110,12 +110,12 @@ class ProgramFiles:
         }
         new = inside
         while new and len(self.users) < MAX_USERS:
-            stems = {_stem(key) for key in new}
+            stems = {_last_part_of_name(key) for key in new}
             new = set()
             for key, words in list(imported.items()):
                 if words.isdisjoint(stems):
                     continue
-                module = self._load(key)
+                module = self._load_module(key)
                 if module is not None and self._imports_one_of(module, inside):
                     self.users.append(module)
                     new.add(key)
@@ -139,7 +139,7 @@ class ProgramFiles:
         """
         named = (key for key, file in self.files.items() if file.named and key not in self._loaded)
         for key in itertools.islice(named, MAX_NAMED):
-            module = self._load(key)
+            module = self._load_module(key)
             if module is not None and module.summary.problem is not None and module not in self.problems:
                 self.problems.append(module)
 
@@ -177,9 +177,9 @@ class ProgramFiles:
         known = self._store.by_stamp(key, file.stamp) if file.path not in self._overlay else None
         if known is not None:
             return known
-        data = self._read(file.path)
+        data = self._read_content(file.path)
         if isinstance(data, str):
-            self._keep(key, file, b"", NEEDLE_FRAMEWORK | NEEDLE_RULES, broken_summary(data))
+            self._keep_module(key, file, b"", NEEDLE_FRAMEWORK | NEEDLE_RULES, broken_summary(data))
             return NEEDLE_FRAMEWORK | NEEDLE_RULES
         content = digest(data)
         known = self._store.by_content(key, file.stamp, content)
@@ -187,20 +187,22 @@ class ProgramFiles:
             return known
         bits = needles_of(data, self._needles)
         if bits & NEEDLE_FRAMEWORK and bits & NEEDLE_RULES:
-            self._keep(key, file, content, bits, summarise_bytes(data, file.path))
+            self._keep_module(key, file, content, bits, summarise_bytes(data, file.path))
         else:
             self._store.put(key, file.stamp, content, bits, None)
         return bits
 
-    def _read(self, path: str) -> bytes | str:
+    def _read_content(self, path: str) -> bytes | str:
         data = self._overlay.get(path)
         return data if data is not None else discover.read_bytes(path)
 
-    def _keep(self, key: str, file: PythonFile, content: bytes, bits: int, summary: ModuleSummary) -> None:
+    def _keep_module(
+        self, key: str, file: PythonFile, content: bytes, bits: int, summary: ModuleSummary
+    ) -> None:
         self._store.put(key, file.stamp, content, bits, dump(pack(summary)) if self._store.writes else None)
-        self._make(key, file, summary, bits)
+        self._make_module(key, file, summary, bits)
 
-    def _make(self, key: str, file: PythonFile, summary: ModuleSummary, bits: int) -> Module:
+    def _make_module(self, key: str, file: PythonFile, summary: ModuleSummary, bits: int) -> Module:
         name, is_package = dotted_name(file.path, file.root or discover.package_root(file.path))
         module = Module(file, name, is_package=is_package, summary=summary, needles=bits)
         module.content = self._overlay.get(file.path)
@@ -209,7 +211,7 @@ class ProgramFiles:
             self.problems.append(module)
         return module
 
-    def _load(self, key: str) -> Module | None:
+    def _load_module(self, key: str) -> Module | None:
         """Return the module of a file, summarising the file if need be.
 
         None where the file is not among the project's.
@@ -223,12 +225,12 @@ class ProgramFiles:
         packed = self._store.packed(key, file.stamp)
         kept = unpacked(packed) if packed is not None else None
         if kept is not None:
-            return self._make(key, file, kept, self._store.by_stamp(key, file.stamp) or 0)
-        raw = self._read(file.path)
+            return self._make_module(key, file, kept, self._store.by_stamp(key, file.stamp) or 0)
+        raw = self._read_content(file.path)
         if isinstance(raw, str):
-            return self._make(key, file, broken_summary(raw), 0)
+            return self._make_module(key, file, broken_summary(raw), 0)
         bits = needles_of(raw, self._needles)
-        self._keep(key, file, digest(raw), bits, summarise_bytes(raw, file.path))
+        self._keep_module(key, file, digest(raw), bits, summarise_bytes(raw, file.path))
         return self._loaded[key]
 
     def all_modules(self, bits: int = 0, words: tuple[bytes, ...] = ()) -> Iterator[Module]:
@@ -242,7 +244,7 @@ class ProgramFiles:
                     data = self.content_of(self.files[key].path)
                     if not any(word in data for word in words):
                         continue
-                module = self._load(key)
+                module = self._load_module(key)
                 if module is not None and module.summary.scopes:
                     yield module
 
@@ -275,11 +277,11 @@ class ProgramFiles:
         Relative names start with dots.
         """
         key = self._key_of(name, importer)
-        return self._load(key) if key is not None else None
+        return self._load_module(key) if key is not None else None
 
     def module_at(self, path: str) -> Module | None:
         """Return the module of a file by its path; None where it is none of the project's."""
-        return self._load(os.path.normpath(path))
+        return self._load_module(os.path.normpath(path))
 
     def path_of(self, name: str, importer: Module | None = None) -> str | None:
         """Return the path of the module with a dotted name, without reading it, or None."""
@@ -300,7 +302,7 @@ class ProgramFiles:
 
     def content_of(self, path: str) -> bytes:
         """Return the content of a file; empty where it cannot be read."""
-        data = self._read(path)
+        data = self._read_content(path)
         return b"" if isinstance(data, str) else data
 
     def save(self) -> None:
@@ -308,7 +310,7 @@ class ProgramFiles:
         self._store.save()
 
 
-def _stem(key: str) -> bytes:
+def _last_part_of_name(key: str) -> bytes:
     """Return the last part of the dotted name under which a file is imported."""
     folder, name = os.path.split(key)
     stem = name.removesuffix(".py")

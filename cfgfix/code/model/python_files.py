@@ -62,13 +62,13 @@ def find_python(
     found: dict[str, PythonFile] = {}
     for path in paths:
         if os.path.isdir(path):
-            _walk(path, excluded, found)
+            _walk_folder(path, excluded, found)
         elif path.endswith(SUFFIXES):
-            _add(path, package_root(path), found, named=by_person)
+            _add_file(path, package_root(path), found, named=by_person)
     return list(found.values())
 
 
-def _add(path: str, root: str, found: dict[str, PythonFile], *, named: bool = False) -> None:
+def _add_file(path: str, root: str, found: dict[str, PythonFile], *, named: bool = False) -> None:
     try:
         facts = os.stat(path)
     except OSError:
@@ -81,7 +81,7 @@ def _add(path: str, root: str, found: dict[str, PythonFile], *, named: bool = Fa
             found[key] = replace(file, named=True)
 
 
-def _walk(folder: str, excluded: Callable[[str], bool], found: dict[str, PythonFile]) -> None:
+def _walk_folder(folder: str, excluded: Callable[[str], bool], found: dict[str, PythonFile]) -> None:
     pending: list[tuple[str, tuple[_IgnoreFile, ...], bool]] = [(folder, _outer_ignores(folder), False)]
     tracked: _TrackedFiles | None = None
     while pending and len(found) < MAX_FILES:
@@ -121,7 +121,7 @@ def _walk(folder: str, excluded: Callable[[str], bool], found: dict[str, PythonF
             if is_folder:
                 pending.append((path, ignores, ignored))
             elif not entry.is_symlink() or is_inside(path, project_folder(folder)):
-                _add(path, "", found)
+                _add_file(path, "", found)
 
 
 class _NamePatterns:

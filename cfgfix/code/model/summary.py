@@ -306,8 +306,8 @@ class Scope:
         """Return the calls that begin between two points, in the order of the text."""
         calls = self._in_text
         if calls is None:
-            calls = self._in_text = sorted(self.calls, key=_start)
-        return calls[bisect_left(calls, start, key=_start) : bisect_left(calls, end, key=_start)]
+            calls = self._in_text = sorted(self.calls, key=_start_of)
+        return calls[bisect_left(calls, start, key=_start_of) : bisect_left(calls, end, key=_start_of)]
 
     def call_around(self, place: Place) -> Call | None:
         """Return the innermost call that holds a place, or None."""
@@ -345,7 +345,7 @@ class Scope:
     def bound_before(self, name: str, place: Place) -> Event | None:
         """Return the last statement that binds a name and begins before a place."""
         bound = self.binding(name)
-        count = bisect_left(bound, place.start, key=_start)
+        count = bisect_left(bound, place.start, key=_start_of)
         return bound[count - 1] if count else None
 
     def block_chain(self, block: int) -> Iterator[Block]:
@@ -366,7 +366,7 @@ class Scope:
         return [found for found in self.block_chain(block) if found.kind in ("for", "while", "comprehension")]
 
 
-def _start(event: Event | Call) -> Point:
+def _start_of(event: Event | Call) -> Point:
     return event.place.start
 
 

@@ -67,7 +67,7 @@ class SummaryStore:
         self._end = 0
         self.writes = enabled and writes
         if enabled:
-            self._open()
+            self._open_store()
 
     def close(self) -> None:
         """Close the store's files; what was not saved is dropped."""
@@ -96,8 +96,8 @@ class SummaryStore:
         if entry is None or entry[0] != stamp or entry[3] < 0:
             return None
         if path not in self._fresh or self._new is None:
-            return self._read(self._old, entry)
-        found = self._read(self._new, entry)
+            return self._read_entry(self._old, entry)
+        found = self._read_entry(self._new, entry)
         try:
             self._new.seek(self._end)
         except OSError:
@@ -110,7 +110,7 @@ class SummaryStore:
             self._entries.clear()
             self._drop_new()
         start = length = -1
-        if packed is not None and self._begin() and self._new is not None:
+        if packed is not None and self._begin_file() and self._new is not None:
             start, length = self._end, len(packed)
             try:
                 self._new.write(packed)
@@ -133,14 +133,14 @@ class SummaryStore:
 
     def save(self) -> None:
         """Write the store if anything changed; a failure to write is ignored."""
-        if not self._changed or not self._begin() or self._new is None:
+        if not self._changed or not self._begin_file() or self._new is None:
             return
         entries: dict[str, _Entry] = {}
         try:
             for path, entry in self._entries.items():
                 start, length = entry[3:]
                 if start >= 0 and path not in self._fresh:
-                    packed = self._read(self._old, entry)
+                    packed = self._read_entry(self._old, entry)
                     if packed is None:
                         continue
                     start = self._end
@@ -164,7 +164,7 @@ class SummaryStore:
         self._fresh.clear()
         self._changed = False
 
-    def _open(self) -> None:
+    def _open_store(self) -> None:
         """Read the list of entries, if the store's file is sound and made with this key."""
         place = caching.cache_folder()
         if place is None:
@@ -186,7 +186,7 @@ class SummaryStore:
                 stream.close()
 
     @staticmethod
-    def _read(stream: BinaryIO | None, entry: _Entry) -> bytes | None:
+    def _read_entry(stream: BinaryIO | None, entry: _Entry) -> bytes | None:
         if stream is None:
             return None
         try:
@@ -196,7 +196,7 @@ class SummaryStore:
             return None
         return packed if len(packed) == entry[4] else None
 
-    def _begin(self) -> bool:
+    def _begin_file(self) -> bool:
         """Begin a new file at the first call, and tell whether there is one to write to."""
         if self._new is not None or not self.writes:
             return self.writes
@@ -206,7 +206,7 @@ class SummaryStore:
             return False
         self._temporary = os.path.join(place, f"{self._name}.{os.getpid()}.tmp")
         try:
-            _sweep(place)
+            _sweep_leftovers(place)
             self._new = open(self._temporary, "w+b")  # noqa: SIM115 - open until the store is saved or closed
             self._new.write(bytes(_HEAD))
             self._end = _HEAD
@@ -234,7 +234,7 @@ class SummaryStore:
         self._drop_new()
 
 
-def _sweep(place: str) -> None:
+def _sweep_leftovers(place: str) -> None:
     """Remove the files that a killed run has left behind while it wrote."""
     with os.scandir(place) as scan:
         for entry in scan:

@@ -47,7 +47,7 @@ Node = Callable[[int], Expr]
 
 def pack(summary: ModuleSummary) -> tuple[Any, ...]:
     """Return a summary as data that `marshal` can write."""
-    names, literals, others = _collect(summary)
+    names, literals, others = _collect_nodes(summary)
     calls = [call for scope in summary.scopes for call in scope.calls]
     numbers: dict[int, int] = {
         id(node): number for number, node in enumerate(chain(calls, (NOT_KEPT,), names, literals, others))
@@ -101,7 +101,7 @@ def unpack(data: tuple[Any, ...]) -> ModuleSummary:
 # Nodes
 
 
-def _collect(summary: ModuleSummary) -> tuple[list[Name], list[Literal], list[Expr]]:
+def _collect_nodes(summary: ModuleSummary) -> tuple[list[Name], list[Literal], list[Expr]]:
     """Return each node once: names, then literals, then others after their parts."""
     names: list[Name] = []
     literals: list[Literal] = []
@@ -182,7 +182,7 @@ _WRITERS: dict[type[Expr], Callable[[Number, Any], tuple[Any, ...]]] = {
     Collection: lambda number, expr: ("t", expr.kind, tuple(map(number, expr.items)), *expr.place),
     Dictionary: lambda number, expr: (
         "d",
-        tuple([(_write(number, key), number(value)) for key, value in expr.entries]),
+        tuple([(_write_node(number, key), number(value)) for key, value in expr.entries]),
         *expr.place,
     ),
     Lambda: lambda _, expr: ("l", expr.number),
@@ -190,9 +190,9 @@ _WRITERS: dict[type[Expr], Callable[[Number, Any], tuple[Any, ...]]] = {
     FString: lambda number, expr: ("f", tuple(map(number, expr.parts)), expr.tail, expr.calls, expr.pieces),
     Slice: lambda number, expr: (
         "x",
-        _write(number, expr.lower),
-        _write(number, expr.upper),
-        _write(number, expr.step),
+        _write_node(number, expr.lower),
+        _write_node(number, expr.upper),
+        _write_node(number, expr.step),
     ),
     Comprehension: lambda number, expr: (
         "g",
@@ -223,12 +223,14 @@ _READERS: dict[str, Callable[..., Expr]] = {
     ),
     "t": lambda node, kind, items, *place: Collection(kind, tuple(map(node, items)), new_place(Place, place)),
     "d": lambda node, entries, *place: Dictionary(
-        tuple([(_read(node, key), node(value)) for key, value in entries]), new_place(Place, place)
+        tuple([(_read_node(node, key), node(value)) for key, value in entries]), new_place(Place, place)
     ),
     "l": lambda _, number: Lambda(number),
     "*": lambda node, value: Starred(node(value)),
     "f": lambda node, parts, tail, calls, pieces: FString(tuple(map(node, parts)), tail, calls, pieces),
-    "x": lambda node, lower, upper, step: Slice(_read(node, lower), _read(node, upper), _read(node, step)),
+    "x": lambda node, lower, upper, step: Slice(
+        _read_node(node, lower), _read_node(node, upper), _read_node(node, step)
+    ),
     "g": lambda node, kind, parts, generators: Comprehension(
         kind,
         tuple(map(node, parts)),
@@ -241,11 +243,11 @@ _READERS: dict[str, Callable[..., Expr]] = {
 """What makes a node of what stands for it."""
 
 
-def _write(number: Number, node: Expr | None) -> int | None:
+def _write_node(number: Number, node: Expr | None) -> int | None:
     return None if node is None else number(node)
 
 
-def _read(node: Node, number: int | None) -> Expr | None:
+def _read_node(node: Node, number: int | None) -> Expr | None:
     return None if number is None else node(number)
 
 
@@ -256,13 +258,13 @@ def _pack_scope(number: Number, scope: Scope) -> tuple[Any, ...]:
     return (
         scope.kind, scope.name, scope.qualname, scope.parent, scope.block, scope.place.plain,
         [
-            (name, _write(number, annotation), _write(number, default), kind)
+            (name, _write_node(number, annotation), _write_node(number, default), kind)
             for name, annotation, default, kind in scope.params
         ],
-        list(map(number, scope.decorators)), _write(number, scope.returns), list(map(number, scope.bases)),
+        list(map(number, scope.decorators)), _write_node(number, scope.returns), list(map(number, scope.bases)),
         scope.is_async, scope.generator, list(scope.names), list(scope.outer), scope.imports, scope.stars,
         scope.children,
-        [(block.parent, block.kind, _write(number, block.test), block.branch, block.line) for block in scope.blocks],
+        [(block.parent, block.kind, _write_node(number, block.test), block.branch, block.line) for block in scope.blocks],
         [
             (
                 number(call.func), tuple(map(number, call.args)),
@@ -282,10 +284,10 @@ def _unpack_scope(node: Node, unfilled: Iterator[Call], number: int, data: tuple
     ) = data  # fmt: skip
     scope = Scope(number, kind, name, qualname, parent, block, new_place(Place, place))
     scope.params = tuple(
-        [Parameter(param, _read(node, annotation), _read(node, default), kind) for param, annotation, default, kind in params]
+        [Parameter(param, _read_node(node, annotation), _read_node(node, default), kind) for param, annotation, default, kind in params]
     )  # fmt: skip
     scope.decorators = tuple(map(node, decorators))
-    scope.returns = _read(node, returns)
+    scope.returns = _read_node(node, returns)
     scope.bases = tuple(map(node, bases))
     scope.is_async = is_async
     scope.generator = generator
@@ -295,7 +297,7 @@ def _unpack_scope(node: Node, unfilled: Iterator[Call], number: int, data: tuple
     scope.stars = stars
     scope.children = inner
     scope.blocks = [
-        Block(above, kind, _read(node, test), branch, line) for above, kind, test, branch, line in blocks
+        Block(above, kind, _read_node(node, test), branch, line) for above, kind, test, branch, line in blocks
     ]
     for index, ((func, args, keywords, block, place), call) in enumerate(zip(calls, unfilled, strict=False)):
         call.__init__(  # the node is there already, since others hold it
@@ -318,10 +320,10 @@ def _unpack_scope(node: Node, unfilled: Iterator[Call], number: int, data: tuple
 def _pack_events(number: Number, events: Iterable[Event]) -> list[tuple[Any, ...]]:
     # Most statements have no suites, and nothing beside what they bind and what they compute.
     return [
-        (e.kind, e.block, e.place.plain, tuple(map(number, e.targets)), _write(number, e.value))
+        (e.kind, e.block, e.place.plain, tuple(map(number, e.targets)), _write_node(number, e.value))
         if e.extra is None and not e.bodies
         else (
-            e.kind, e.block, e.place.plain, tuple(map(number, e.targets)), _write(number, e.value), _pack_extra(number, e),
+            e.kind, e.block, e.place.plain, tuple(map(number, e.targets)), _write_node(number, e.value), _pack_extra(number, e),
             [(block, _pack_events(number, body)) for block, body in e.bodies],
         )
         for e in events

@@ -88,7 +88,7 @@ def included_files(path: str) -> list[str]:
 
     Files that these name are not followed.
     """
-    data = _read(path)
+    data = _read_beginning(path)
     if data is None:
         return []
     folder = os.path.dirname(path)
@@ -115,7 +115,7 @@ class FileStatement:
     because: str = ""
 
 
-def _read(path: str) -> bytes | None:
+def _read_beginning(path: str) -> bytes | None:
     """Return a file's first bytes, one more than the most that are used.
 
     None where the file cannot be read.
@@ -131,7 +131,7 @@ def read_statement(path: str, *, installs: bool = False) -> FileStatement | None
 
     With `installs`, only lines that install something count.
     """
-    data = _read(path)
+    data = _read_beginning(path)
     if data is None or len(data) > MAX_BYTES:
         return None
     named, keras, keras_2, addons, computed, two = "", "", False, False, False, False
@@ -244,7 +244,7 @@ def read_guide(path: str) -> FileStatement | None:
 
     A list or a sentence makes it; None where none does.
     """
-    data = _read(path)
+    data = _read_beginning(path)
     if data is None:
         return None
     text = data[:MAX_BYTES].decode("utf-8", "replace")

@@ -291,7 +291,7 @@ def _join_statements(folder: str, said: list[tuple[str, FileStatement]], looked:
     )
     if first.gpu:
         made = _ended_before(made, GPU_END, "tensorflow-gpu")
-    made = _narrowed_by_others(_constrain(folder, made, looked), first.others)
+    made = _narrowed_by_others(_with_constraints(folder, made, looked), first.others)
     if any(one.addons for _, one in said):
         return limited_to_keras_2(made)
     beside, keras = next(((where, one.keras) for where, one in said if one.keras), ("", ""))
@@ -316,7 +316,7 @@ def _requirement_of_keras(path: str, requirement: Requirement, keras: str) -> Re
     return replace(bounded, stated=keras) if bounded.text else replace(made, keras=keras)
 
 
-def _constrain(folder: str, requirement: Requirement, looked: list[str]) -> Requirement:
+def _with_constraints(folder: str, requirement: Requirement, looked: list[str]) -> Requirement:
     """Return a requirement with the pins of a constraints file beside it.
 
     Such a file goes with `pip install -c constraints.txt`.

@@ -297,7 +297,7 @@ def build(data: Any, origin: str, folder: str = "") -> Dialect:
     )
 
 
-def _pack(dialect: Dialect) -> tuple[Any, ...]:
+def _packed_dialect(dialect: Dialect) -> tuple[Any, ...]:
     """Return a dialect as plain data that loads fast, its patterns parsed."""
     signature = dialect.signature
     return (
@@ -316,7 +316,7 @@ def _pack(dialect: Dialect) -> tuple[Any, ...]:
     )
 
 
-def _unpack(row: tuple[Any, ...]) -> Dialect:
+def _unpacked_dialect(row: tuple[Any, ...]) -> Dialect:
     name, title, loader, unknown, coerces, defaults, schema, signature, concepts, parts, confidence, facts = (
         row
     )
@@ -371,7 +371,7 @@ def dialects() -> dict[str, Dialect]:
             lambda: render(folder),
             {},
         )
-        _LOADED = {name: _unpack(row) for name, row in names["DIALECTS"].items()}
+        _LOADED = {name: _unpacked_dialect(row) for name, row in names["DIALECTS"].items()}
         _TABLE = names["SIGNATURES"]
     return _LOADED
 
@@ -384,7 +384,7 @@ def render(folder: str) -> str:
     for path in compiled.files_below(folder, ("dialect.yaml",)):
         name = os.path.basename(os.path.dirname(path))
         found[name] = build(load_yaml(path), path, name)
-    rows = {name: _pack(dialect) for name, dialect in found.items()}
+    rows = {name: _packed_dialect(dialect) for name, dialect in found.items()}
     return f"DIALECTS = {rows!r}\nSIGNATURES = {table(signatures_of(found.values()))!r}\n"
 
 

@@ -176,7 +176,7 @@ def _is_citation(top: dict[str, Node]) -> bool:
     return "cff-version" in top
 
 
-def _scrape(top: dict[str, Node]) -> bool:
+def _is_scrape_config(top: dict[str, Node]) -> bool:
     return _is_empty(top.get("scrape_configs"), SEQUENCE)
 
 
@@ -199,7 +199,7 @@ _SHAPES: tuple[tuple[Callable[[dict[str, Node]], bool], str], ...] = (
     (_has_stages, "a DVC pipeline"),
     (_is_dataset_card, "a data set or model card"),
     (_is_citation, "a citation file"),
-    (_scrape, "a Prometheus file"),
+    (_is_scrape_config, "a Prometheus file"),
 )
 
 

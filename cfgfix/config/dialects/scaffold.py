@@ -83,14 +83,14 @@ def draft(
         "# Taken from one config: keep what all of your files have and no other project's.",
         "detect:",
         "  all:",
-        *(f"    - [{_quote(section)}]" for section in sections),
+        *(f"    - [{_quoted_text(section)}]" for section in sections),
         "  any:",
-        *(f"    - {_quote(path)}" for path in telling),
+        *(f"    - {_quoted_text(path)}" for path in telling),
         f"  min_any: {max(1, len(telling) // 2)}",
         "",
         "# Guessed from the names of the keys; the names on the left are in docs/concepts.md.",
         "concepts:" if concepts else "concepts: {}",
-        *(f"  {concept}: [{', '.join(map(_quote, paths))}]" for concept, paths in concepts.items()),
+        *(f"  {concept}: [{', '.join(map(_quoted_text, paths))}]" for concept, paths in concepts.items()),
         "",
     ]
     return text + "\n".join(lines)
@@ -175,7 +175,7 @@ def _path_text(path: KeyPath) -> str:
     return text
 
 
-def _quote(text: str) -> str:
+def _quoted_text(text: str) -> str:
     return (
         text
         if text.replace("_", "a").replace(".", "a").replace("-", "a").isalnum() and not text[0].isdigit()

@@ -279,7 +279,7 @@ class View:
             value, self.facts_asked[name] = self.meanings.facts[name]
             return value
         if name in DERIVED:
-            return self._derive(name)
+            return self._derived_value(name)
         if name in self.dialect.facts:
             return self.dialect.facts[name]
         raise Missing(name)
@@ -307,13 +307,13 @@ class View:
             raise Missing(f"hardware.{name}")
         return value
 
-    def _derive(self, name: str) -> Any:
+    def _derived_value(self, name: str) -> Any:
         known = self._derived.get(name)
         if known is None and name not in self._pending:
             before = self.facts_asked, self.named_asked
             self.facts_asked, self.named_asked = {}, False
             self._pending.add(name)
-            value = self._compute(name)
+            value = self._computed_value(name)
             self._pending.discard(name)
             known = self._derived[name] = (value, self.facts_asked, self.named_asked)
             self.facts_asked, self.named_asked = before
@@ -326,7 +326,7 @@ class View:
             raise Missing(name)
         return value
 
-    def _compute(self, name: str) -> Any:
+    def _computed_value(self, name: str) -> Any:
         derived = DERIVED[name]
         arguments: list[Any] = []
         try:

@@ -191,14 +191,14 @@ class Document:
         steps: list[Step] = []
         for name in path:
             parent = deref(node)
-            step = self._enter(parent, name)
+            step = self._step_into(parent, name)
             if step is None:
                 return None
             steps.append(step)
             node = step.value
         return steps
 
-    def _enter(self, parent: Node, name: str | int) -> Step | None:
+    def _step_into(self, parent: Node, name: str | int) -> Step | None:
         if parent.kind is MAPPING and isinstance(name, str) and len(parent.items) > _FEW:
             places = self.places(parent, name)
             if places:
@@ -280,7 +280,7 @@ def compose(source: SourceFile, *, limits: Limits = DEFAULT_LIMITS) -> Document:
     # The nodes form no garbage while they are made; collecting in between costs up to half the time.
     gc.disable()
     try:
-        document.problem = _parse(document, limits)
+        document.problem = _parse_document(document, limits)
     finally:
         if enabled:
             gc.enable()
@@ -338,7 +338,7 @@ _CLOCK_EVERY = 4096
 _NESTED_TOO_DEEP = "exceeded maximum nesting depth"
 
 
-def _parse(document: Document, limits: Limits) -> Problem | None:
+def _parse_document(document: Document, limits: Limits) -> Problem | None:
     import yaml
 
     events = yaml.events

@@ -152,7 +152,7 @@ class _EditPlanner(Deletions, Insertions):
         name = tag[len(TAG_PREFIX) :] if tag.startswith(TAG_PREFIX) else ""
         fits = name in ("str", "int", "float", "bool", "null")
         if fits:
-            content = _unquote(text)
+            content = _unquoted_text(text)
             for loader in LOADERS.values():
                 try:
                     made = construct_scalar(name, content, loader)
@@ -237,7 +237,7 @@ class _EditPlanner(Deletions, Insertions):
         self.edits.append(Edit(key.value_start, key.end, text))
 
 
-def _unquote(text: str) -> str:
+def _unquoted_text(text: str) -> str:
     if len(text) >= 2 and text[0] == text[-1] == "'":
         return text[1:-1].replace("''", "'")
     if len(text) >= 2 and text[0] == text[-1] == '"' and "\\" not in text:

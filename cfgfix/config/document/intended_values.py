@@ -36,11 +36,11 @@ class IntendedValues:
             if isinstance(change, SetValue):
                 self._set_value(change)
             elif isinstance(change, InsertKey):
-                self._insert(change)
+                self._insert_entry(change)
             elif isinstance(change, DeleteKey):
-                self._delete(change)
+                self._delete_entry(change)
             elif isinstance(change, RenameKey):
-                self._rename(change)
+                self._rename_entry(change)
 
     def apply(self) -> list[Slot]:
         """Make the changes, and return the documents of the tree."""
@@ -69,7 +69,7 @@ class IntendedValues:
             raise ProofError("meaning", f"there is no document {document} for {format_key_path(path)}")
         return self._slots[document]
 
-    def _enter(self, path: KeyPath, document: int) -> tuple[Tree | None, Slot]:
+    def _entry_at_path(self, path: KeyPath, document: int) -> tuple[Tree | None, Slot]:
         """Return the entry at a key path, and the collection that holds it."""
         slot = self._root_slot(document, path)
         parent: Tree | None = None
@@ -121,7 +121,7 @@ class IntendedValues:
         return known.get(text, []) if not isinstance(text, int) else []
 
     def _set_value(self, change: SetValue) -> None:
-        _, slot = self._enter(change.path, change.document)
+        _, slot = self._entry_at_path(change.path, change.document)
         targets = [slot]
         if self._shared:
             targets = [other for other in self._every_slot() if other.origin is slot.origin]
@@ -142,14 +142,14 @@ class IntendedValues:
                 seen.add(id(slot.value))
                 waiting.extend(slot.value.slots)
 
-    def _insert(self, change: InsertKey) -> None:
+    def _insert_entry(self, change: InsertKey) -> None:
         if not change.path and (not self._slots or (len(self._slots) == 1 and self._slots[0].value is None)):
             # A file without content; ruamel.yaml sees one empty document in it, PyYAML none.
             if not self._slots:
                 self._slots.append(Slot(None, None, None, None))
             slot = self._slots[0]
         else:
-            slot = self._enter(change.path, change.document)[1]
+            slot = self._entry_at_path(change.path, change.document)[1]
         entry = Slot(change.key, change.key, _as_tree(change.value), object())
         after: Slot | None = None
         if slot.value is not None:
@@ -177,8 +177,8 @@ class IntendedValues:
         self._added.add(id(entry))
         self._actions.append(act)
 
-    def _delete(self, change: DeleteKey) -> None:
-        parent, slot = self._enter(change.path, change.document)
+    def _delete_entry(self, change: DeleteKey) -> None:
+        parent, slot = self._entry_at_path(change.path, change.document)
         assert parent is not None
         if change.occurrence is not None and parent.mapping:
             same = self._slots_written_as(parent, slot.text)
@@ -187,8 +187,8 @@ class IntendedValues:
             slot = same[change.occurrence]
         self._gone.setdefault(id(parent), (parent, set()))[1].add(id(slot))
 
-    def _rename(self, change: RenameKey) -> None:
-        _, slot = self._enter(change.path, change.document)
+    def _rename_entry(self, change: RenameKey) -> None:
+        _, slot = self._entry_at_path(change.path, change.document)
 
         def act() -> None:
             slot.key = slot.text = change.new

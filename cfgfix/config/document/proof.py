@@ -84,20 +84,20 @@ def _check_meaning(
     own, *independent = readers(loader)
     # It may itself be unable to read a scalar, before and after; the others then decide.
     with contextlib.suppress(ReadError):
-        _compare(own, before, after, changes, shared=shared)
+        _compare_trees(own, before, after, changes, shared=shared)
     window = None if whole else changed_entries(before, after, changes)
     blind: list[str] = []
     for reader in independent:
         if window is not None:
             try:
-                _compare(reader, *window, changes, shared=shared)
+                _compare_trees(reader, *window, changes, shared=shared)
             except ReadError:
                 # A part may lean on the rest, by an alias for one.
                 window = None
             else:
                 continue
         try:
-            _compare(reader, before, after, changes, shared=shared)
+            _compare_trees(reader, before, after, changes, shared=shared)
         except ReadError:
             blind.append(reader.title)
     if blind and len(blind) == len(independent) and before.problem is None:
@@ -105,7 +105,7 @@ def _check_meaning(
         raise ProofError("parse", f"neither {titles} can read the file, so a change to it cannot be proven")
 
 
-def _compare(
+def _compare_trees(
     reader: Reader, before: Document, after: Document, changes: Sequence[Change], *, shared: bool
 ) -> None:
     """Compare one reader's tree after the edits with its tree before, changes made.

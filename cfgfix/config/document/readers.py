@@ -200,7 +200,7 @@ def _pyyaml_loader(loader: Loader) -> Any:
     class Reader(yaml.SafeLoader):
         """PyYAML's loader with trees for collections."""
 
-    _teach(Reader, yaml.ScalarNode, yaml.MappingNode)
+    _teach_constructor(Reader, yaml.ScalarNode, yaml.MappingNode)
     pattern = float_rule_pattern(loader)
     if pattern is not None:
         Reader.add_implicit_resolver(TAG_PREFIX + "float", pattern, list("-+0123456789."))
@@ -249,12 +249,12 @@ def _ruamel_constructor() -> Any:
         class Constructor(SafeConstructor):
             """ruamel.yaml's constructor with trees for collections."""
 
-        _teach(Constructor, ScalarNode, MappingNode)
+        _teach_constructor(Constructor, ScalarNode, MappingNode)
         _ruamel_constructors.append(Constructor)
     return _ruamel_constructors[0]
 
 
-def _teach(constructor: Any, scalar_node: Any, mapping_node: Any) -> None:
+def _teach_constructor(constructor: Any, scalar_node: Any, mapping_node: Any) -> None:
     """Make a PyYAML or ruamel.yaml constructor build trees for collections.
 
     Scalars under YAML's own tags are left to the constructor.

@@ -27,10 +27,10 @@ def spell(value: object) -> str:
     Raises:
         Refusal: No such spelling exists (a date, an object, text with a lone surrogate, nesting beyond 32 levels).
     """
-    return _spell(value, 0)
+    return _spelled_value(value, 0)
 
 
-def _spell(value: object, depth: int) -> str:
+def _spelled_value(value: object, depth: int) -> str:
     if depth > _MAX_DEPTH:
         raise Refusal(RefusalReason.UNSPELLABLE, f"the value nests more than {_MAX_DEPTH} levels deep")
     if value is None:
@@ -47,13 +47,13 @@ def _spell(value: object, depth: int) -> str:
     if isinstance(value, str):
         return spell_text(value)
     if isinstance(value, list):
-        return "[" + ", ".join(_spell(item, depth + 1) for item in value) + "]"
+        return "[" + ", ".join(_spelled_value(item, depth + 1) for item in value) + "]"
     if isinstance(value, dict):
         entries = []
         for key, item in value.items():
             if isinstance(key, (list, dict)):
                 raise Refusal(RefusalReason.UNSPELLABLE, "a key must be a scalar")
-            entries.append(f"{_spell(key, depth + 1)}: {_spell(item, depth + 1)}")
+            entries.append(f"{_spelled_value(key, depth + 1)}: {_spelled_value(item, depth + 1)}")
         return "{" + ", ".join(entries) + "}"
     kind = type(value).__name__
     raise Refusal(
@@ -99,7 +99,7 @@ def spell_text(text: str, style: str = "") -> str:
         return text
     if style != '"' and (not text or _is_printable(text)):
         return "'" + text.replace("'", "''") + "'"
-    return '"' + "".join(map(_escape, text)) + '"'
+    return '"' + "".join(map(_escaped_char, text)) + '"'
 
 
 def _is_plain(text: str) -> bool:
@@ -123,7 +123,7 @@ def _is_printable(text: str) -> bool:
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"}
 
 
-def _escape(char: str) -> str:
+def _escaped_char(char: str) -> str:
     known = _ESCAPES.get(char)
     if known is not None:
         return known

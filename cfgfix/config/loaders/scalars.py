@@ -193,7 +193,7 @@ def resolve(text: str, loader: Loader) -> Resolved:
     known = memo.get(text)
     if known is not None:
         return known
-    resolved = _resolve(text, loader)
+    resolved = _resolved_text(text, loader)
     if len(text) <= _MEMO_TEXT:
         if len(memo) >= _MEMO_SIZE:
             memo.clear()
@@ -201,7 +201,7 @@ def resolve(text: str, loader: Loader) -> Resolved:
     return resolved
 
 
-def _resolve(text: str, loader: Loader) -> Resolved:
+def _resolved_text(text: str, loader: Loader) -> Resolved:
     words = _WORDS_11 if loader.yaml_version == "1.1" else _WORDS_12
     known = words.get(text)
     if known is not None:
@@ -221,11 +221,11 @@ def _resolve(text: str, loader: Loader) -> Resolved:
         if tag == "timestamp" and not text[0].isdigit():
             continue
         if _compiled_late(source).fullmatch(text):
-            return _construct(tag, text, loader)
+            return _constructed_value(tag, text, loader)
     return Resolved("str", text)
 
 
-def _construct(tag: str, text: str, loader: Loader) -> Resolved:
+def _constructed_value(tag: str, text: str, loader: Loader) -> Resolved:
     try:
         return Resolved(tag, construct_scalar(tag, text, loader))
     except (ValueError, OverflowError, KeyError, IndexError) as error:

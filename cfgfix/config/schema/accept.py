@@ -125,13 +125,13 @@ class Accept:
         """Return whether data is valid under one subschema; see `verdict`."""
         self._memo.clear()
         try:
-            return self._compile(node)(data)
+            return self._compiled_check(node)(data)
         except (RecursionError, OverflowError):
             return None
         finally:
             self._memo.clear()
 
-    def _compile(self, node: Node) -> Check:
+    def _compiled_check(self, node: Node) -> Check:
         if node is True:
             return _accepts_all
         if node is False:
@@ -139,13 +139,13 @@ class Accept:
         assert isinstance(node, dict)
         found = self._compiled.get(id(node))
         if found is None:
-            found = self._compiled[id(node)] = self._build(node)
+            found = self._compiled[id(node)] = self._built_check(node)
         return found
 
     def _compile_when_called(self, node: Node) -> Check:
         """Return the check of a subschema, compiled when first called."""
         if isinstance(node, bool):
-            return self._compile(node)
+            return self._compiled_check(node)
         known = self._compiled.get(id(node))
         if known is not None:
             return known
@@ -154,12 +154,12 @@ class Accept:
         def run(value: Any) -> Verdict:
             nonlocal check
             if check is None:
-                check = self._compile(node)
+                check = self._compiled_check(node)
             return check(value)
 
         return run
 
-    def _build(self, node: dict[str, Any]) -> Check:
+    def _built_check(self, node: dict[str, Any]) -> Check:
         checks: list[Check] = []
         kinds = node.get("type")
         if kinds is not None:

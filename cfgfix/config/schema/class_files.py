@@ -49,7 +49,7 @@ class ClassSource:
         self.names: dict[str, ast.AST] = {}
         self.imports: dict[str, tuple[str, str | None, int]] = {}
         self.stars: list[tuple[str, int]] = []
-        _collect(tree.body, self)
+        _collect_bindings(tree.body, self)
 
 
 class ConfigClass:
@@ -271,7 +271,7 @@ class ClassFiles:
         return f"{(path if relative.startswith('..') else relative).replace(os.sep, '/')}:{found.qualname}"
 
 
-def _collect(body: list[ast.stmt], source: ClassSource) -> None:
+def _collect_bindings(body: list[ast.stmt], source: ClassSource) -> None:
     """Note the names that the top level of a file binds, also under `if` and `try`.
 
     A first binding in a branch wins.
@@ -298,12 +298,12 @@ def _collect(body: list[ast.stmt], source: ClassSource) -> None:
                         alias.asname or alias.name, (statement.module or "", alias.name, statement.level)
                     )
         elif isinstance(statement, ast.If):
-            _collect(statement.body, source)
-            _collect(statement.orelse, source)
+            _collect_bindings(statement.body, source)
+            _collect_bindings(statement.orelse, source)
         elif isinstance(statement, ast.Try):
-            _collect(statement.body, source)
+            _collect_bindings(statement.body, source)
             for handler in statement.handlers:
-                _collect(handler.body, source)
+                _collect_bindings(handler.body, source)
 
 
 def _comments_by_line(text: str) -> dict[int, str]:

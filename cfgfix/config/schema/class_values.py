@@ -43,7 +43,7 @@ class ClassValues:
             return {"list": [], "dict": {}}.get(dotted(expression.func) or "", NO_VALUE)
         if isinstance(expression, ast.BinOp):
             left = self.value_of(expression.left, source, depth + 1)
-            return _combine(expression.op, left, self.value_of(expression.right, source, depth + 1))
+            return _combined_number(expression.op, left, self.value_of(expression.right, source, depth + 1))
         if isinstance(expression, (ast.List, ast.Tuple)):
             items = [self.value_of(item, source, depth + 1) for item in expression.elts]
             return NO_VALUE if any(item is NO_VALUE for item in items) else items
@@ -120,7 +120,7 @@ def _as_json(value: Any, depth: int = 0) -> Any:
     return NO_VALUE
 
 
-def _combine(operator: ast.operator, left: Any, right: Any) -> Any:
+def _combined_number(operator: ast.operator, left: Any, right: Any) -> Any:
     """Return the result of an operation on two numbers, as in `10 * 1024 ** 2`.
 
     Products, sums, differences and small powers are known.

@@ -78,9 +78,9 @@ def state(value: object) -> str:
     if isinstance(value, bytes):
         return "binary data"
     if isinstance(value, list):
-        return "an empty list" if not value else f"a list of {_count(len(value), 'item')}"
+        return "an empty list" if not value else f"a list of {_count_with_noun(len(value), 'item')}"
     if isinstance(value, dict):
-        return "an empty mapping" if not value else f"a mapping of {_count(len(value), 'key')}"
+        return "an empty mapping" if not value else f"a mapping of {_count_with_noun(len(value), 'key')}"
     return value_text(value)
 
 
@@ -208,5 +208,5 @@ def _join_with_or(parts: list[str]) -> str | None:
     return f"{', '.join(parts[:-1])} or {parts[-1]}"
 
 
-def _count(number: int, noun: str) -> str:
+def _count_with_noun(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

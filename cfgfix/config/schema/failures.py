@@ -213,7 +213,7 @@ def _check_const(
         search.fail("const", expected, value, node, place)
 
 
-def _limit(keyword: str, broken: Callable[[Any, Any], bool]) -> Handler:
+def _limit_handler(keyword: str, broken: Callable[[Any, Any], bool]) -> Handler:
     def run(
         search: _FailureSearch, expected: Any, value: Any, node: dict[str, Any], place: _ValuePlace
     ) -> None:
@@ -456,19 +456,19 @@ _HANDLERS: dict[str, Handler] = {
     "anyOf": _alternatives_handler("anyOf"),
     "const": _check_const,
     "enum": _check_enum,
-    "exclusiveMaximum": _limit("exclusiveMaximum", lambda value, most: value >= most),
-    "exclusiveMinimum": _limit("exclusiveMinimum", lambda value, least: value <= least),
+    "exclusiveMaximum": _limit_handler("exclusiveMaximum", lambda value, most: value >= most),
+    "exclusiveMinimum": _limit_handler("exclusiveMinimum", lambda value, least: value <= least),
     "if": _check_if,
     "items": _check_items,
     "maxItems": _size_handler("maxItems", list, lambda size, most: size > most),
     "maxLength": _size_handler("maxLength", str, lambda size, most: size > most),
     "maxProperties": _size_handler("maxProperties", dict, lambda size, most: size > most),
-    "maximum": _limit("maximum", lambda value, most: value > most),
+    "maximum": _limit_handler("maximum", lambda value, most: value > most),
     "minItems": _size_handler("minItems", list, lambda size, least: size < least),
     "minLength": _size_handler("minLength", str, lambda size, least: size < least),
     "minProperties": _size_handler("minProperties", dict, lambda size, least: size < least),
-    "minimum": _limit("minimum", lambda value, least: value < least),
-    "multipleOf": _limit("multipleOf", no_multiple),
+    "minimum": _limit_handler("minimum", lambda value, least: value < least),
+    "multipleOf": _limit_handler("multipleOf", no_multiple),
     "not": _check_not,
     "oneOf": _alternatives_handler("oneOf"),
     "pattern": _check_pattern,

@@ -263,13 +263,13 @@ class _SchemaBuilder:
         identifier = data.get("$id")
         if pointer and isinstance(identifier, str):
             self.nested.add(name)
-            base = _join(base, identifier)
+            base = _joined_address(base, identifier)
             self.addresses.add(base)
         same: list[Node] = []
         for key, value in data.items():
             if not isinstance(key, str):
                 self.refuse(name, pointer, f"the key {key!r} is not text")
-            here = f"{pointer}/{_escape(key)}"
+            here = f"{pointer}/{_escaped_step(key)}"
             if key in SCHEMA_KEYWORDS:
                 child = self.schema(value, name, here, base, depth + 1)
                 copy[key] = child
@@ -289,7 +289,7 @@ class _SchemaBuilder:
                 if not isinstance(value, dict) or not all(isinstance(each, str) for each in value):
                     self.refuse(name, here, f"`{key}` must be a mapping of names to schemas")
                 named = {
-                    each: self.schema(sub, name, f"{here}/{_escape(each)}", base, depth + 1)
+                    each: self.schema(sub, name, f"{here}/{_escaped_step(each)}", base, depth + 1)
                     for each, sub in value.items()
                 }
                 copy[key] = named
@@ -388,7 +388,7 @@ class _SchemaBuilder:
         if address:
             # One kind of address for jsonschema, whatever `$id` says about bases.
             node[pointer.rsplit("/", 1)[1]] = f"{self.loaded.address(target)}#{fragment}"
-        fragment = _unquote(fragment)
+        fragment = _unquoted_text(fragment)
         whole = self.loaded.files[target] if target else self.loaded.root
         if not fragment:
             return whole
@@ -424,7 +424,7 @@ class _SchemaBuilder:
         if address.startswith("https://json-schema.org/draft/2020-12/"):
             return None
         if self.nested:  # `$id` below the top gives parts of a document addresses of their own
-            whole = _join(base, address)
+            whole = _joined_address(base, address)
             if whole in self.addresses:
                 return None
             if whole in self.loaded.identifiers:
@@ -440,7 +440,7 @@ class _SchemaBuilder:
             self.refuse(
                 name, here, f"the schema refers to the file {address!r}, but it was not read from a folder"
             )
-        relative = _unquote(address)
+        relative = _unquoted_text(address)
         if os.path.isabs(relative) or "\\" in relative or "\0" in relative:
             self.refuse(name, here, f"the reference {address!r} is not a path relative to the schema")
         path = os.path.normpath(os.path.join(os.path.dirname(name), relative))
@@ -539,13 +539,13 @@ def _subschemas_of(whole: Node) -> Iterator[dict[str, object]]:
                 stack.extend(value.values())
 
 
-def _join(base: str, address: str) -> str:
+def _joined_address(base: str, address: str) -> str:
     from urllib.parse import urljoin
 
     return urljoin(base, address)
 
 
-def _unquote(text: str) -> str:
+def _unquoted_text(text: str) -> str:
     if "%" not in text:
         return text
     from urllib.parse import unquote
@@ -553,7 +553,7 @@ def _unquote(text: str) -> str:
     return unquote(text)
 
 
-def _escape(step: str) -> str:
+def _escaped_step(step: str) -> str:
     return step.replace("~", "~0").replace("/", "~1")
 
 

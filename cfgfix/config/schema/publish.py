@@ -31,11 +31,11 @@ def published(dialect: Dialect) -> dict[str, Any]:
     }
     for concept, patterns in dialect.concepts.items():
         for pattern in patterns:
-            _add(made, pattern, meaning(concept) or concept)
+            _add_description(made, pattern, meaning(concept) or concept)
     return made
 
 
-def _add(node: dict[str, Any], pattern: Pattern, text: str) -> None:
+def _add_description(node: dict[str, Any], pattern: Pattern, text: str) -> None:
     """Add a description of the value at a pattern to a schema.
 
     The objects and lists that lead to the value are added, too.

@@ -80,7 +80,7 @@ class UnknownKeys:
                     else (*self._judged.key_span(there[0]), f"{label}, and is set there")
                 )
         if suggestion is None and renamed is None and len(elsewhere) == 1 and not shared:
-            changes = self._move(whole, elsewhere[0], value)
+            changes = self._changes_moving_entry(whole, elsewhere[0], value)
         if (
             suggestion is None
             and renamed is None
@@ -94,7 +94,7 @@ class UnknownKeys:
             if len(places) == 1 and self._judged.schema.expected_types(places[0]) != frozenset({"object"}):
                 suggestion = format_key_path(places[0])
                 if not shared:
-                    changes = self._move(whole, places[0], value)
+                    changes = self._changes_moving_entry(whole, places[0], value)
         ignored = isinstance(schema, dict) and schema.get("x-unknown") == "ignored"
         message = f"{_holder_text(path)} has no key `{name}`"
         if renamed is not None:
@@ -169,7 +169,7 @@ class UnknownKeys:
             for node in self._judged.schema.nodes(path)[:1]
         )
 
-    def _move(self, source: KeyPath, target: KeyPath, value: Node) -> tuple[Change, ...]:
+    def _changes_moving_entry(self, source: KeyPath, target: KeyPath, value: Node) -> tuple[Change, ...]:
         """Return the changes that move an entry to the mapping where it belongs.
 
         Empty where the entry cannot be moved as it stands.

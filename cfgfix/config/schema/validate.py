@@ -239,7 +239,7 @@ class Schema:
 
         Alternatives are all included.
         """
-        current = self._expand([self.loaded.root])
+        current = self._expanded_schemas([self.loaded.root])
         for step in path:
             current = self._subschemas_below(current, step)
             if not current:
@@ -251,9 +251,9 @@ class Schema:
         following: list[SchemaNode] = []
         for node in nodes:
             following += self._child_schemas(node, step)
-        return self._expand(following)
+        return self._expanded_schemas(following)
 
-    def _expand(self, nodes: list[SchemaNode]) -> list[dict[str, Any]]:
+    def _expanded_schemas(self, nodes: list[SchemaNode]) -> list[dict[str, Any]]:
         """Return subschemas with all others that apply to the same value.
 
         Those are references and combinations.
@@ -331,15 +331,15 @@ class Schema:
         found: frozenset[str] | None = None
         if path:
             for child in self._child_schemas(node, path[0]):
-                found = _intersect(found, self._types_at(child, path[1:], depth + 1, done))
+                found = _common_types(found, self._types_at(child, path[1:], depth + 1, done))
         else:
             found = _own_types(node)
         target = self.loaded.targets.get(id(node))
         if target is not None:
-            found = _intersect(found, self._types_at(target, path, depth + 1, done))
+            found = _common_types(found, self._types_at(target, path, depth + 1, done))
         every: Any = node.get("allOf", ())
         for branch in every:
-            found = _intersect(found, self._types_at(branch, path, depth + 1, done))
+            found = _common_types(found, self._types_at(branch, path, depth + 1, done))
         for keyword in ("anyOf", "oneOf"):
             branches: Any = node.get(keyword, ())
             either: frozenset[str] = frozenset()
@@ -352,12 +352,14 @@ class Schema:
                     continue  # this branch does not know the key
                 either |= types
             if either:
-                found = _intersect(found, either)
+                found = _common_types(found, either)
         return found
 
     def _build_index(self) -> dict[str, list[KeyPath]]:
         index: dict[str, list[KeyPath]] = {}
-        waiting: list[tuple[KeyPath, list[dict[str, Any]]]] = [((), self._expand([self.loaded.root]))]
+        waiting: list[tuple[KeyPath, list[dict[str, Any]]]] = [
+            ((), self._expanded_schemas([self.loaded.root]))
+        ]
         count = 0
         for path, nodes in waiting:  # grows while it is read: breadth first
             for name in _names_in(nodes):
@@ -413,7 +415,7 @@ def _own_types(node: dict[str, Any]) -> frozenset[str] | None:
     )
 
 
-def _intersect(first: frozenset[str] | None, second: frozenset[str] | None) -> frozenset[str] | None:
+def _common_types(first: frozenset[str] | None, second: frozenset[str] | None) -> frozenset[str] | None:
     if first is None or second is None:
         return second if first is None else first
     both = first & second

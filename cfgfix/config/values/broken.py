@@ -120,7 +120,7 @@ class _TextRepair:
         single = True
         tried: set[tuple[str, ...]] = set()
         for width, style in _tab_widths(self.text):
-            indents = tuple(_respace(text, width, style) for _start, _end, text in lines)
+            indents = tuple(_respaced_blanks(text, width, style) for _start, _end, text in lines)
             if indents in tried:
                 continue
             tried.add(indents)
@@ -149,7 +149,7 @@ class _TextRepair:
                 return None
             if document.problem is None:
                 return self._edits_of_tabs(document, edits), safe
-            found = self._mend(document, edits)
+            found = self._mended_document(document, edits)
             if found is None:
                 problem = document.problem
                 self.reason = f"the file has another fault in line {problem.line}: {problem.message}"
@@ -157,14 +157,14 @@ class _TextRepair:
             edits, certain = found
             safe = safe and certain
 
-    def _mend(self, document: Document, edits: list[Edit]) -> tuple[list[Edit], bool] | None:
+    def _mended_document(self, document: Document, edits: list[Edit]) -> tuple[list[Edit], bool] | None:
         problem = document.problem
         assert problem is not None
         text = document.source.text
         at = problem.offset
         if problem.kind in ("special-start", "undefined-alias"):
             spans = [
-                (span, _quote(text[span[0] : span[1]]), _is_text(text[span[0] : span[1]]))
+                (span, _quoted_value(text[span[0] : span[1]]), _is_text(text[span[0] : span[1]]))
                 for span in _plain_spans(text, at)
             ]
         elif problem.kind == "syntax" and _ESCAPE in problem.message:
@@ -252,7 +252,7 @@ def _tab_widths(text: str) -> list[tuple[int, str]]:
     return [(width, style) for width in widths for style in ("add", "drop", "stops")]
 
 
-def _respace(blanks: str, width: int, style: str) -> str:
+def _respaced_blanks(blanks: str, width: int, style: str) -> str:
     if not blanks:
         return ""
     if style == "stops":
@@ -303,7 +303,7 @@ def _is_text(value: str) -> bool:
     return value[0] in "@`%" or (value[0] == "*" and any(char in value[1:] for char in "./*?"))
 
 
-def _quote(value: str) -> str:
+def _quoted_value(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 

@@ -74,7 +74,9 @@ def duplicate_key(
         "count": len(positions),
         "effect": "refuses the file" if refuses else "keeps only the last one",
     }
-    shown = ", ".join(_shorten(value, text) for _key, value in (*earlier[:MAX_SHOWN], (last_key, last_value)))
+    shown = ", ".join(
+        _shortened_value(value, text) for _key, value in (*earlier[:MAX_SHOWN], (last_key, last_value))
+    )
     here = (*path, last_key.text)
     removal = _removal_of_repeats(mapping, positions, context, here, document, equal=equal)
     return "duplicate_key", Hit(
@@ -259,7 +261,7 @@ def _type_and_value(value: Node, context: Context) -> object:
     return _MISSING if resolved.error is not None else (resolved.tag, resolved.value)
 
 
-def _shorten(value: Node, text: str) -> str:
+def _shortened_value(value: Node, text: str) -> str:
     if value.kind not in (NodeKind.SCALAR, NodeKind.ALIAS):
         return f"a section with {len(value.items)} {'entry' if len(value.items) == 1 else 'entries'}"
     raw = text[value.start : value.end].strip()
@@ -345,7 +347,7 @@ def _keys_by_release(
             if name in differing and differing[name] == (value, after.get(name)):
                 del differing[name]
     return [
-        (name, _shorten(deref(old), text), _shorten(deref(new), text))
+        (name, _shortened_value(deref(old), text), _shortened_value(deref(new), text))
         for name, (old, new) in differing.items()
     ]
 

@@ -142,12 +142,12 @@ class Calls(Datasets):
             if method in _CHANGES:
                 self._assign(frame, base, UNKNOWN)
         elif method in ("append", "add") and len(args) == 1:
-            self._hold(frame, base, with_item(held, args[0]))
+            self._hold_value(frame, base, with_item(held, args[0]))
         elif method in _CHANGES:
-            self._hold(frame, base, UNKNOWN)
+            self._hold_value(frame, base, UNKNOWN)
         return UNKNOWN
 
-    def _hold(self, frame: Frame, target: Expr, value: Value) -> None:
+    def _hold_value(self, frame: Frame, target: Expr, value: Value) -> None:
         """Set what a name or an attribute holds from now on."""
         if isinstance(target, Name):
             if target.name in frame.env.names:

@@ -161,7 +161,7 @@ class Expressions(Calls):
             for side in expr.rights:
                 self.eval(frame, side.right)
         elif isinstance(expr, Dictionary):
-            return self._dictionary(frame, expr)
+            return self._dictionary_value(frame, expr)
         elif isinstance(expr, FString):
             if expr.calls:
                 for part in expr.parts:
@@ -174,7 +174,7 @@ class Expressions(Calls):
             return self._comprehension(frame, expr)
         return UNKNOWN
 
-    def _dictionary(self, frame: Frame, expr: Dictionary) -> Value:
+    def _dictionary_value(self, frame: Frame, expr: Dictionary) -> Value:
         found: dict[object, Value] = {}
         known = True
         for key, value_expr in expr.entries:
@@ -198,7 +198,7 @@ class Expressions(Calls):
                     for number, block in enumerate(frame.scope.blocks)
                     if block.kind == "comprehension" and block.test is source
                 )
-            self._assign(frame, target, self._turn(value))
+            self._assign(frame, target, self._turn_value(value))
             for condition in conditions:
                 self.eval(frame, condition)
         count = 2 if expr.kind == "dict" else 1
@@ -206,17 +206,17 @@ class Expressions(Calls):
         frame.env.names = names
         return Series(given[0]) if count == 1 and given[0] is not UNKNOWN else UNKNOWN
 
-    def _turn(self, value: Value, depth: int = 3) -> Value:
+    def _turn_value(self, value: Value, depth: int = 3) -> Value:
         """Return what a turn of a loop over a value gives, without noting what is gone over."""
         if type(value) is Dataset:
             return Element(value)
         if type(value) is Made and value.site is not None and depth:
             given = value.site.args
             if value.name == "builtins.enumerate" and given:
-                item = self._turn(given[0], depth - 1)
+                item = self._turn_value(given[0], depth - 1)
                 return Items((UNKNOWN, item)) if item is not UNKNOWN else UNKNOWN
             if value.name == "builtins.zip" and given:
-                items = tuple(self._turn(item, depth - 1) for item in given)
+                items = tuple(self._turn_value(item, depth - 1) for item in given)
                 return Items(items) if any(item is not UNKNOWN for item in items) else UNKNOWN
             return UNKNOWN
         return item_of(value)

@@ -239,7 +239,7 @@ class Statements(Functions):
                 ends.append(frame.env.names)
         if (event.kind == "if" and len(event.bodies) < 2) or event.kind == "match":
             ends.append(before)
-        frame.env.names = _merge(before, ends)
+        frame.env.names = _merged_names(before, ends)
 
     def _told_by_test(self, frame: Frame, test: Expr | None) -> None:
         """Give an unknown name the class that a test `isinstance(name, X)` names."""
@@ -291,7 +291,7 @@ class Statements(Functions):
             ends.append(frame.env.names)
         else:
             ends.append(frame.env.names)
-        frame.env.names = _merge(before, ends)
+        frame.env.names = _merged_names(before, ends)
         for _, body in event.bodies[1:]:
             self._run_statements(frame, body)
 
@@ -310,7 +310,7 @@ class Statements(Functions):
                 reached = frame.env.names
         done = frame.env.names
         ends: list[dict[str, Value]] = []
-        interrupted = _merge(before, [before, reached])
+        interrupted = _merged_names(before, [before, reached])
         blocks = frame.scope.blocks
         for block, suite in event.bodies[1:]:
             kind = blocks[block].kind
@@ -324,7 +324,7 @@ class Statements(Functions):
                 done = frame.env.names
         if not left:
             ends.insert(0, done)
-        frame.env.names = _merge(before, ends) if ends else done
+        frame.env.names = _merged_names(before, ends) if ends else done
         for block, suite in event.bodies[1:]:
             if blocks[block].kind == "finally":
                 self._run_statements(frame, suite)
@@ -344,7 +344,7 @@ def only_prints(event: Event) -> bool:
     )
 
 
-def _merge(before: dict[str, Value], ends: list[dict[str, Value]]) -> dict[str, Value]:
+def _merged_names(before: dict[str, Value], ends: list[dict[str, Value]]) -> dict[str, Value]:
     """Return the names with their values after several branches, merged."""
     if not ends:
         return before

@@ -298,7 +298,7 @@ def enter(call: Call, function: FunctionObject) -> Value:
     receiver = () if function.receiver is None else (function.receiver,)
     args = (*receiver, *function.args, *call.args)
     keywords = {**function.keywords, **call.keywords} if function.keywords else call.keywords
-    left_out = _bind(call.handing(call.callee, args, keywords, function.spread), function, names)
+    left_out = _bound_parameters(call.handing(call.callee, args, keywords, function.spread), function, names)
     way = (*spot.calls, (spot.scope, spot.place)) if len(spot.calls) < MAX_WAY else spot.calls
     inner = Frame(run, scope, names, way, call.frame.depth + 1, function.receiver, _owner_class(function))
     inner.caught = list(call.frame.caught)
@@ -398,7 +398,7 @@ def _owner_class(function: FunctionObject) -> ClassObject | None:
     return None
 
 
-def _bind(call: Call, function: FunctionObject, names: Namespace) -> dict[str, Value]:
+def _bound_parameters(call: Call, function: FunctionObject, names: Namespace) -> dict[str, Value]:
     """Bind a function's parameters to a call's arguments, and return those that it leaves to their defaults.
 
     Keys of a config section that the function does not take are noted.

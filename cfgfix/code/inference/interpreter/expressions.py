@@ -56,14 +56,14 @@ def evaluate(frame: Frame, expr: Expr) -> Value:
     if isinstance(expr, nodes.Name):
         # Most expressions are names of the scope itself.
         found = frame.names.names.get(expr.name)
-        return found if found is not None else _name(frame, expr)
+        return found if found is not None else _evaluate_name(frame, expr)
     if isinstance(expr, nodes.Literal):
         return Scalar(expr.value)
     handler = _EXPRESSIONS.get(type(expr))
     return handler(frame, expr) if handler is not None else UNKNOWN
 
 
-def _name(frame: Frame, expr: nodes.Name) -> Value:
+def _evaluate_name(frame: Frame, expr: nodes.Name) -> Value:
     found = reading.variable(frame, expr.name)
     if found is not None:
         return found
@@ -72,11 +72,11 @@ def _name(frame: Frame, expr: nodes.Name) -> Value:
     return UNKNOWN
 
 
-def _constant(_frame: Frame, expr: nodes.Literal) -> Value:
+def _evaluate_constant(_frame: Frame, expr: nodes.Literal) -> Value:
     return Scalar(expr.value)
 
 
-def _attribute(frame: Frame, expr: nodes.Attribute) -> Value:
+def _evaluate_attribute(frame: Frame, expr: nodes.Attribute) -> Value:
     owner = evaluate(frame, expr.base)
     found = reading.plain_attribute(frame.run, owner, expr.attribute)
     if found is not None:
@@ -87,7 +87,7 @@ def _attribute(frame: Frame, expr: nodes.Attribute) -> Value:
     return _of_each(frame, owner, expr, lambda item: reading.attribute(frame, item, expr.attribute, spot))
 
 
-def _subscript(frame: Frame, expr: nodes.Subscript) -> Value:
+def _evaluate_subscript(frame: Frame, expr: nodes.Subscript) -> Value:
     owner = evaluate(frame, expr.base)
     if isinstance(expr.index, nodes.Slice):
         part = _part_of(frame, owner, expr.index, frame.spot(expr.place))
@@ -150,7 +150,7 @@ def _part_of(frame: Frame, owner: Value, bounds: nodes.Slice, spot: Spot) -> Val
     return None
 
 
-def _items(frame: Frame, expr: nodes.Collection) -> Value:
+def _evaluate_items(frame: Frame, expr: nodes.Collection) -> Value:
     made = Sequence([], kind=expr.kind)
     for part in expr.items:
         if isinstance(part, nodes.Starred):
@@ -166,7 +166,7 @@ def _items(frame: Frame, expr: nodes.Collection) -> Value:
     return made
 
 
-def _mapping(frame: Frame, expr: nodes.Dictionary) -> Value:
+def _evaluate_mapping(frame: Frame, expr: nodes.Dictionary) -> Value:
     result = Mapping()
     place = expr.place
     for key, value in expr.entries:
@@ -188,7 +188,7 @@ def _mapping(frame: Frame, expr: nodes.Dictionary) -> Value:
     return result
 
 
-def _binary(frame: Frame, expr: nodes.Binary) -> Value:
+def _evaluate_binary(frame: Frame, expr: nodes.Binary) -> Value:
     left, right = evaluate(frame, expr.left), evaluate(frame, expr.right)
     return apply_operator(frame, expr.operator, left, right, expr.place, 0)
 
@@ -217,7 +217,7 @@ _METHODS = {
 """Operators and the methods by which classes define them."""
 
 
-def _unary(frame: Frame, expr: nodes.Unary) -> Value:
+def _evaluate_unary(frame: Frame, expr: nodes.Unary) -> Value:
     run = frame.run
     value = evaluate(frame, expr.operand)
     if expr.operator == "not":
@@ -235,7 +235,7 @@ def _unary(frame: Frame, expr: nodes.Unary) -> Value:
     return Unknown(value.origins)
 
 
-def _boolean(frame: Frame, expr: nodes.Boolean) -> Value:
+def _evaluate_boolean(frame: Frame, expr: nodes.Boolean) -> Value:
     run = frame.run
     found: list[Value] = []
     spot_place = expr.place
@@ -270,7 +270,7 @@ def _boolean(frame: Frame, expr: nodes.Boolean) -> Value:
     return choice(found)
 
 
-def _compare(frame: Frame, expr: nodes.Compare) -> Value:
+def _evaluate_comparison(frame: Frame, expr: nodes.Compare) -> Value:
     left = left_value = evaluate(frame, expr.left)
     results: list[bool | None] = []
     values = [left]
@@ -323,7 +323,7 @@ def _asks_for_left_out(frame: Frame, expr: nodes.Compare, value: Value) -> bool:
     )
 
 
-def _choice(frame: Frame, expr: nodes.Conditional) -> Value:
+def _evaluate_choice(frame: Frame, expr: nodes.Conditional) -> Value:
     run = frame.run
     test = evaluate(frame, expr.test)
     spot = frame.spot(expr.place)
@@ -344,15 +344,15 @@ def _choice(frame: Frame, expr: nodes.Conditional) -> Value:
     return choice(found)
 
 
-def _lambda(frame: Frame, expr: nodes.Lambda) -> Value:
+def _evaluate_lambda(frame: Frame, expr: nodes.Lambda) -> Value:
     return function_object(frame, frame.scope.module.summary.scopes[expr.number])
 
 
-def _starred(frame: Frame, expr: nodes.Starred) -> Value:
+def _evaluate_starred(frame: Frame, expr: nodes.Starred) -> Value:
     return evaluate(frame, expr.value)
 
 
-def _format(frame: Frame, expr: nodes.FString) -> Value:
+def _evaluate_format(frame: Frame, expr: nodes.FString) -> Value:
     values = [evaluate(frame, part) for part in expr.parts]
     parts: list[str | None] = []
     for piece in expr.pieces:
@@ -365,14 +365,14 @@ def _format(frame: Frame, expr: nodes.FString) -> Value:
     return joined(parts, origins_of(values))
 
 
-def _slice(frame: Frame, expr: nodes.Slice) -> Value:
+def _evaluate_slice(frame: Frame, expr: nodes.Slice) -> Value:
     parts = [NONE if part is None else evaluate(frame, part) for part in (expr.lower, expr.upper, expr.step)]
     if frame.run.tensors is not None and all(isinstance(part, Scalar) for part in parts):
         return Sequence(parts, kind="slice")
     return Unknown(origins_of(parts))
 
 
-def _comprehension(frame: Frame, expr: nodes.Comprehension) -> Value:
+def _evaluate_comprehension(frame: Frame, expr: nodes.Comprehension) -> Value:
     kind, parts = expr.kind, expr.parts
     names = Namespace(frame.scope, frame.names)
     inner = Frame(frame.run, frame.scope, names, frame.way, frame.depth, frame.receiver, frame.owner)
@@ -380,7 +380,7 @@ def _comprehension(frame: Frame, expr: nodes.Comprehension) -> Value:
     results: list[tuple[Value, ...]] = []
     perhaps: set[int] = set()
     element = parts[-2:] if kind == "dict" else parts[-1:]
-    complete = _generate(inner, expr.generators, 0, element, results, perhaps)
+    complete = _run_generator(inner, expr.generators, 0, element, results, perhaps)
     if kind == "dict":
         result = Mapping(open=not complete)
         place = frame.scope.place
@@ -406,7 +406,7 @@ def _comprehension(frame: Frame, expr: nodes.Comprehension) -> Value:
     return Sequence([item for (item,) in results], open=not complete, kind="set" if kind == "set" else "list")
 
 
-def _generate(
+def _run_generator(
     frame: Frame,
     generators: tuple[tuple[Expr, Expr, tuple[Expr, ...]], ...],
     number: int,
@@ -451,7 +451,7 @@ def _generate(
         if holds is False:
             continue
         before = len(results)
-        complete = _generate(frame, generators, number + 1, element, results, perhaps) and complete
+        complete = _run_generator(frame, generators, number + 1, element, results, perhaps) and complete
         if holds is None:
             perhaps.update(range(before, len(results)))
     return complete
@@ -478,13 +478,13 @@ def _asks_for_none(condition: Expr) -> bool:
     )
 
 
-def _assigned(frame: Frame, expr: nodes.Assigned) -> Value:
+def _evaluate_assignment(frame: Frame, expr: nodes.Assigned) -> Value:
     value = evaluate(frame, expr.value)
     _bind_name(frame, expr.name, value)
     return value
 
 
-def _yield(frame: Frame, expr: nodes.Yield) -> Value:
+def _evaluate_yield(frame: Frame, expr: nodes.Yield) -> Value:
     value = evaluate(frame, expr.value)
     if not isinstance(expr.value, nodes.Starred):
         frame.yielded.append(value)
@@ -497,7 +497,7 @@ def _yield(frame: Frame, expr: nodes.Yield) -> Value:
     return UNKNOWN
 
 
-def _call(frame: Frame, call: nodes.Call) -> Value:
+def _evaluate_call(frame: Frame, call: nodes.Call) -> Value:
     run = frame.run
     callee = evaluate(frame, call.func)
     args: list[Value] = []
@@ -637,23 +637,23 @@ _OF_PROJECT = (FunctionObject, ClassObject)
 _NO_EVENT = Event("assign", 0, nodes.FILE_START)
 
 _EXPRESSIONS: dict[type[Expr], Callable[[Frame, Any], Value]] = {
-    nodes.Name: _name,
-    nodes.Literal: _constant,
-    nodes.Attribute: _attribute,
-    nodes.Subscript: _subscript,
-    nodes.Call: _call,
-    nodes.Binary: _binary,
-    nodes.Unary: _unary,
-    nodes.Boolean: _boolean,
-    nodes.Compare: _compare,
-    nodes.Conditional: _choice,
-    nodes.Collection: _items,
-    nodes.Dictionary: _mapping,
-    nodes.Lambda: _lambda,
-    nodes.Starred: _starred,
-    nodes.FString: _format,
-    nodes.Slice: _slice,
-    nodes.Comprehension: _comprehension,
-    nodes.Assigned: _assigned,
-    nodes.Yield: _yield,
+    nodes.Name: _evaluate_name,
+    nodes.Literal: _evaluate_constant,
+    nodes.Attribute: _evaluate_attribute,
+    nodes.Subscript: _evaluate_subscript,
+    nodes.Call: _evaluate_call,
+    nodes.Binary: _evaluate_binary,
+    nodes.Unary: _evaluate_unary,
+    nodes.Boolean: _evaluate_boolean,
+    nodes.Compare: _evaluate_comparison,
+    nodes.Conditional: _evaluate_choice,
+    nodes.Collection: _evaluate_items,
+    nodes.Dictionary: _evaluate_mapping,
+    nodes.Lambda: _evaluate_lambda,
+    nodes.Starred: _evaluate_starred,
+    nodes.FString: _evaluate_format,
+    nodes.Slice: _evaluate_slice,
+    nodes.Comprehension: _evaluate_comprehension,
+    nodes.Assigned: _evaluate_assignment,
+    nodes.Yield: _evaluate_yield,
 }

@@ -38,7 +38,7 @@ class Interpreter(Run):
         self.main = module
         try:
             self.module(module)
-            self._finish()
+            self._run_what_was_started()
         except (Exhausted, RecursionError):
             self.exhausted = True
         except Exception as error:  # noqa: BLE001 - a fault here costs the rest of one run, not the check
@@ -65,13 +65,13 @@ class Interpreter(Run):
             if value is not None and module.scope is not None:
                 frame = Frame(self, module.scope, found.names)
                 self.call(Call(frame, value, (), {}, Spot(module.scope, module.scope.place, 0)))
-            self._finish()
+            self._run_what_was_started()
         except (Exhausted, RecursionError):
             self.exhausted = True
         except Exception as error:  # noqa: BLE001 - a fault here costs the rest of one run, not the check
             self.exhausted, self.failure = True, error
 
-    def _finish(self) -> None:
+    def _run_what_was_started(self) -> None:
         """Run the workers that were started, and the callbacks handed to libraries."""
         finish(self)
         while self.waiting:

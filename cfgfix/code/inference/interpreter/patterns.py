@@ -93,7 +93,7 @@ def _fits_mapping(
         if isinstance(value, Mapping):
             entry = value.entries.get(name)
             if entry is None:
-                _ask(frame, value, str(name), spot)
+                _ask_for_key(frame, value, str(name), spot)
                 if not value.open:
                     # A pattern that does not fit reads no further key.
                     return False
@@ -108,7 +108,7 @@ def _fits_mapping(
     return found
 
 
-def _ask(frame: Frame, value: Mapping, name: str, spot: Spot) -> None:
+def _ask_for_key(frame: Frame, value: Mapping, name: str, spot: Spot) -> None:
     if value.open:
         for section in value.sections:
             section.asked.add(name)

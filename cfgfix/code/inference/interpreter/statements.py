@@ -164,7 +164,7 @@ def _says_in_error(frame: Frame, raised: Expr) -> bool:
     return True
 
 
-def _leaves(body: list[Event]) -> bool:
+def _leaves_scope(body: list[Event]) -> bool:
     """Tell whether a block ends with a statement that leaves the scope."""
     return bool(body) and body[-1].kind in ("return", "raise")
 
@@ -222,7 +222,7 @@ def _if(frame: Frame, event: Event) -> int:
     if holds is not None:
         run.note_outcome(event.value, test, holds)
         if not holds and len(event.bodies) == 1:
-            if _leaves(event.bodies[0][1]) and not run.every_way:
+            if _leaves_scope(event.bodies[0][1]) and not run.every_way:
                 frame.passed.append(Decided(frame.scope, event.block, test))
             return NORMAL
         block, body = event.bodies[0 if holds else 1]
@@ -516,7 +516,7 @@ def _try(frame: Frame, event: Event) -> int:
 def _define(frame: Frame, event: Event) -> int:
     scope = frame.scope.module.summary.scopes[event.inner]
     head = evaluate(frame, event.value) if event.value is not None else None
-    value = _defined(frame, scope, head)
+    value = _defined_value(frame, scope, head)
     frame.names.names[scope.name] = value
     return NORMAL
 
@@ -531,7 +531,7 @@ def _group_of(frame: Frame, decorator: Expr) -> Value | None:
     return owner if is_group or (isinstance(owner, Made) and owner.name == "typer.Typer") else None
 
 
-def _defined(frame: Frame, scope: Scope, head: Value | None) -> Value:
+def _defined_value(frame: Frame, scope: Scope, head: Value | None) -> Value:
     run = frame.run
     value: Value
     if scope.kind == "class":

@@ -104,13 +104,13 @@ class Arrays:
         name = made.name
         root, last = name.partition(".")[0], last_name(name)
         if name.startswith(OPERATOR):
-            return self._operator(made, name[len(OPERATOR) :])
+            return self._operator_result(made, name[len(OPERATOR) :])
         owner = self.known.tensor(made.receiver) if made.receiver is not None else None
         if owner is None and (
             root not in _LIBRARIES or name.startswith(("keras.layers.", "tensorflow.data."))
         ):
             return None
-        found = self._created(made, last) if owner is None else None
+        found = self._created_array(made, last) if owner is None else None
         if found is not None:
             return found
         if made.receiver is not None and owner is None and not name.startswith("sklearn."):
@@ -120,11 +120,11 @@ class Arrays:
         if rule is not None:
             return rule(self, made, last)
         if last in _SAME:
-            return self._same(made, last)
+            return self._array_alike(made, last)
         if last in _PAIRS:
             return self._element_wise(made, made.args[:2])
         if last in _REDUCES or last in _PICKS:
-            return self._reduced(made, last)
+            return self._reduced_array(made, last)
         return None
 
     # Arguments
@@ -151,14 +151,14 @@ class Arrays:
 
     # Those that make one
 
-    def _created(self, made: Made, last: str) -> Tensor | None:
+    def _created_array(self, made: Made, last: str) -> Tensor | None:
         name = made.name
         if last in _FILLS:
             return Tensor(declared_shape(self.of(made, 0, "shape", "dims")), made)
         if ".random" in name or name.startswith(("tensorflow.random.", "numpy.random.")):
-            return self._drawn(made, last)
+            return self._drawn_array(made, last)
         if last in ("arange", "range") and name.startswith(("numpy.", "tensorflow.", "keras.")):
-            return self._counted(made)
+            return self._counted_array(made)
         if last in ("eye", "identity") and name.startswith(("numpy.", "tensorflow.")) and made.args:
             rows = plain(made.args[0])
             columns = plain(made.args[1]) if len(made.args) > 1 else rows
@@ -171,7 +171,7 @@ class Arrays:
             channels = plain(self.of(made, 1, "channels"))
             return Tensor((None, None, channels if type(channels) is int and channels else None), made)
         if last == "pad_sequences":
-            return self._padded(made)
+            return self._padded_array(made)
         if last == "load_img" and name.startswith("keras."):
             return self._loaded_picture(made)
         if name == "cv2.imread":
@@ -180,7 +180,7 @@ class Arrays:
                 return Tensor((None, None, 3), made)
         return None
 
-    def _drawn(self, made: Made, last: str) -> Tensor | None:
+    def _drawn_array(self, made: Made, last: str) -> Tensor | None:
         of_tensorflow = made.name.startswith("tensorflow.")
         size: Value | None
         if last in ("rand", "randn") and made.args:
@@ -208,14 +208,14 @@ class Arrays:
             bound = Bound(high, made) if type(high) is int else None
         return Tensor(declared_shape(size), made, bound)
 
-    def _counted(self, made: Made) -> Tensor | None:
+    def _counted_array(self, made: Made) -> Tensor | None:
         numbers = [plain(item) for item in made.args[:3]]
         if not numbers or not all(type(number) is int for number in numbers):
             return Tensor((None,), made) if numbers else None
         found = range(*numbers) if len(numbers) < 3 or numbers[2] else range(0)
         return Tensor((len(found),), made, Bound(max(found) + 1, made) if found else None)
 
-    def _padded(self, made: Made) -> Tensor:
+    def _padded_array(self, made: Made) -> Tensor:
         length = plain(self.of(made, 1, "maxlen"))
         listed = made.args[0] if made.args else made.keywords.get("sequences")
         rows = len(listed.items) if isinstance(listed, Sequence) and not listed.open else None
@@ -232,7 +232,7 @@ class Arrays:
 
     # Those that change one
 
-    def _same(self, made: Made, last: str) -> Tensor:
+    def _array_alike(self, made: Made, last: str) -> Tensor:
         found = self.tensor_of(made, 0, "x", "input", "image", "value", "tensor", "a", "object", "X")
         if last not in _KEEP_NUMBERS:
             return replace(found, bound=None)
@@ -247,14 +247,14 @@ class Arrays:
         first = next((item for item in several if item.shape == shape), several[0])
         return Tensor(shape, first.since if first.since is not None else made)
 
-    def _operator(self, made: Made, sign: str) -> Tensor | None:
+    def _operator_result(self, made: Made, sign: str) -> Tensor | None:
         if sign == "getitem":
-            return self._taken(made)
+            return self._taken_rows(made)
         if sign == "@":
-            return self._product(made)
+            return self._product_array(made)
         return self._element_wise(made, made.args) if sign in _SIGNS else None
 
-    def _taken(self, made: Made) -> Tensor:
+    def _taken_rows(self, made: Made) -> Tensor:
         owner, index = made.args
         found = self.known.tensor(owner)
         if isinstance(index, Sequence) and index.kind == "list" and not index.open:
@@ -268,9 +268,9 @@ class Arrays:
         if found.one_hot and isinstance(index, Made) and (inner := self.known.tensor(index)) is not None:
             return Tensor((*inner.shape, *found.shape[1:]), found.since, one_hot=True)
         parts = index.items if isinstance(index, Sequence) and index.kind == "tuple" else [index]
-        return replace(found, shape=_indexed(found.shape, parts))
+        return replace(found, shape=_indexed_shape(found.shape, parts))
 
-    def _product(self, made: Made) -> Tensor:
+    def _product_array(self, made: Made) -> Tensor:
         left, right = self.tensor_of(made), self.tensor_of(made, 1, "b")
         turn_left, turn_right = (
             plain(made.keywords[name]) if name in made.keywords else False
@@ -282,7 +282,7 @@ class Arrays:
             tensors.multiplied(left.shape, right.shape, turn_left=turn_left, turn_right=turn_right), made
         )
 
-    def _reduced(self, made: Made, last: str) -> Tensor:
+    def _reduced_array(self, made: Made, last: str) -> Tensor:
         found = self.tensor_of(made, 0, "input_tensor", "input", "a", "x")
         given = self.of(made, 1, "axis")
         axes = plain(given)
@@ -315,12 +315,12 @@ class Arrays:
             sizes = [wanted]
         else:
             raise UnknownSize
-        goal = [self._wanted(size, place) for place, size in enumerate(sizes)]
+        goal = [self._size_wanted(size, place) for place, size in enumerate(sizes)]
         made_shape = tensors.reshaped(before.shape if before is not None else None, goal)
         bound = before.bound if before is not None else None
         return Tensor(made_shape, made, bound)
 
-    def _wanted(self, size: Value, place: int) -> object:
+    def _size_wanted(self, size: Value, place: int) -> object:
         number = plain(size)
         if type(number) is int:
             return number
@@ -398,10 +398,10 @@ class Arrays:
             size = plain(self.of(made, 1, "dsize"))
             if not isinstance(size, list) or len(size) != 2 or found is None:
                 raise UnknownSize
-            return Tensor((_side(size[1]), _side(size[0]), *found.shape[2:]), made)
+            return Tensor((_side_length(size[1]), _side_length(size[0]), *found.shape[2:]), made)
         size = plain(self.of(made, 1, "size"))
         if isinstance(size, list) and len(size) == 2 and not made.keywords.keys() & {"preserve_aspect_ratio"}:
-            sides = [_side(size[0]), _side(size[1])]
+            sides = [_side_length(size[0]), _side_length(size[1])]
         else:
             sides = [None, None]
         return self._with_sides(made, found, sides)
@@ -409,7 +409,7 @@ class Arrays:
     def padded_picture(self, made: Made, _last: str) -> Tensor:
         """Return a picture that is padded or cropped."""
         found = self.known.tensor(self.of(made, 0, "image", "images"))
-        sides = [_side(plain(self.of(made, place, name))) for place, name in ((1, "target_height"), (2, "target_width"))]  # fmt: skip
+        sides = [_side_length(plain(self.of(made, place, name))) for place, name in ((1, "target_height"), (2, "target_width"))]  # fmt: skip
         return self._with_sides(made, found, sides)
 
     def _with_sides(self, made: Made, found: Tensor | None, sides: list[int | None]) -> Tensor:
@@ -452,7 +452,7 @@ class Arrays:
 
     def multiplied(self, made: Made, _last: str) -> Tensor:
         """Return a product of matrices."""
-        return self._product(made)
+        return self._product_array(made)
 
     def values(self, made: Made, _last: str) -> Tensor:
         """Return the values of a table."""
@@ -493,11 +493,11 @@ def _is_integer(value: Value | None) -> bool:
     return isinstance(name, str) and last_name(name).startswith(("int", "uint"))
 
 
-def _side(value: object) -> int | None:
+def _side_length(value: object) -> int | None:
     return value if type(value) is int and value > 0 else None
 
 
-def _indexed(shape: Shape, parts: list[Value]) -> Shape:
+def _indexed_shape(shape: Shape, parts: list[Value]) -> Shape:
     """Return the shape of what an index takes out of a tensor.
 
     Raises:
@@ -519,7 +519,7 @@ def _indexed(shape: Shape, parts: list[Value]) -> Shape:
         elif isinstance(part, Scalar) and type(part.value) is int:
             place += 1
         elif isinstance(part, Sequence) and part.kind == "slice":
-            made.append(_sliced(shape[place], part))
+            made.append(_sliced_size(shape[place], part))
             place += 1
         else:
             raise UnknownSize
@@ -532,7 +532,7 @@ def _adds_axis(part: Value) -> bool:
     )
 
 
-def _sliced(size: int | None, part: Sequence) -> int | None:
+def _sliced_size(size: int | None, part: Sequence) -> int | None:
     bounds = [plain(item) for item in part.items]
     if bounds == [None, None, None]:
         return size

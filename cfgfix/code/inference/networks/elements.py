@@ -112,11 +112,11 @@ class Datasets:
         last, name = last_name(made.name), made.name
         before = self.of(made.receiver)
         if before is not None:
-            return self._step(made, call, before, last)
+            return self._elements_after_step(made, call, before, last)
         if last == "from_tensor_slices" and made.args:
-            return self._slices(made, made.args[0])
+            return self._slices_of_arrays(made, made.args[0])
         if name == f"{_DATASET}from_tensors" and made.args:
-            return Elements(self._copied(made, made.args[0]), 1)
+            return Elements(self._copied_elements(made, made.args[0]), 1)
         if name == f"{_DATASET}from_generator":
             return self._of_generator(made)
         if name == f"{_DATASET}range":
@@ -127,38 +127,40 @@ class Datasets:
         if name == f"{_DATASET}list_files" or last in ("TFRecordDataset", "TextLineDataset"):
             return Elements(self.known.leaf(Tensor((), made), made))
         if name == f"{_DATASET}zip" and made.args:
-            return self._zipped(made)
+            return self._zipped_elements(made)
         if name in _READERS:
-            return self._pictures(made)
+            return self._picture_elements(made)
         if name in _TEXTS:
-            return self._texts(made)
+            return self._text_elements(made)
         if name in _SERIES:
             return self._series(made)
         if name.startswith(_GENERATOR):
-            return self._generated(made, last)
+            return self._generated_elements(made, last)
         return None
 
     # Sources
 
-    def _copied(self, made: Made, value: Value) -> Value:
+    def _copied_elements(self, made: Made, value: Value) -> Value:
         def copy(item: Value) -> Value:
             found = self.known.tensor(item)
             return self.known.leaf(found, made) if found is not None else UNKNOWN
 
-        return self._components(value, copy)
+        return self._changed_components(value, copy)
 
-    def _components(self, value: Value, change: Callable[[Value], Value]) -> Value:
+    def _changed_components(self, value: Value, change: Callable[[Value], Value]) -> Value:
         """Return the tensors of an argument that holds an element, changed.
 
         A list is one tensor.
         """
         if isinstance(value, Sequence) and value.kind == "tuple" and not value.open:
-            return Sequence([self._components(item, change) for item in value.items], kind="tuple")
+            return Sequence([self._changed_components(item, change) for item in value.items], kind="tuple")
         if isinstance(value, Mapping) and not value.open:
-            return Mapping({name: self._components(item, change) for name, item in value.entries.items()})
+            return Mapping(
+                {name: self._changed_components(item, change) for name, item in value.entries.items()}
+            )
         return change(value)
 
-    def _slices(self, made: Made, value: Value) -> Elements:
+    def _slices_of_arrays(self, made: Made, value: Value) -> Elements:
         counts: list[int] = []
 
         def row(item: Value) -> Value:
@@ -169,7 +171,7 @@ class Datasets:
                 counts.append(found.shape[0])
             return self.known.leaf(replace(found, shape=found.shape[1:]), made)
 
-        each = self._components(value, row)
+        each = self._changed_components(value, row)
         return Elements(each, counts[0] if counts else None)
 
     def _of_generator(self, made: Made) -> Elements:
@@ -183,9 +185,9 @@ class Datasets:
                     return self.known.leaf(Tensor(shape, item), made)
             return UNKNOWN
 
-        return Elements(self._components(signature, declared) if signature is not None else UNKNOWN)
+        return Elements(self._changed_components(signature, declared) if signature is not None else UNKNOWN)
 
-    def _zipped(self, made: Made) -> Elements:
+    def _zipped_elements(self, made: Made) -> Elements:
         given = made.args if len(made.args) > 1 else made.args[0]
         counts: list[int | None] = []
 
@@ -195,15 +197,15 @@ class Datasets:
             return found.each if found is not None else UNKNOWN
 
         listed = Sequence(list(given), kind="tuple") if isinstance(given, tuple) else given
-        each = self._components(listed, one)
+        each = self._changed_components(listed, one)
         known = [count for count in counts if count is not None]
         return Elements(each, min(known) if known and len(known) == len(counts) else None)
 
-    def _given(self, made: Made) -> dict[str, Value]:
+    def _arguments_given(self, made: Made) -> dict[str, Value]:
         return by_parameter(made, self.known.api, made.name)
 
-    def _pictures(self, made: Made) -> Elements | None:
-        given = self._given(made)
+    def _picture_elements(self, made: Made) -> Elements | None:
+        given = self._arguments_given(made)
         size = plain(given["image_size"]) if "image_size" in given else [_SIDE, _SIDE]
         mode = plain(given["color_mode"]) if "color_mode" in given else "rgb"
         sides = size if isinstance(size, list) and len(size) == 2 else [None, None]
@@ -211,8 +213,8 @@ class Datasets:
         shape = (*(side if type(side) is int else None for side in sides), channels)
         return self._from_folder(made, given, Tensor(shape, made))
 
-    def _texts(self, made: Made) -> Elements | None:
-        return self._from_folder(made, self._given(made), Tensor((), made))
+    def _text_elements(self, made: Made) -> Elements | None:
+        return self._from_folder(made, self._arguments_given(made), Tensor((), made))
 
     def _from_folder(self, made: Made, given: dict[str, Value], sample: Tensor) -> Elements | None:
         if made.spread is not None and made.spread.open:
@@ -252,7 +254,7 @@ class Datasets:
         return True
 
     def _series(self, made: Made) -> Elements:
-        given = self._given(made)
+        given = self._arguments_given(made)
         length = plain(given.get("sequence_length"))
         size = plain(given["batch_size"]) if "batch_size" in given else 128
         data, targets = self.known.tensor(given.get("data")), self.known.tensor(given.get("targets"))
@@ -276,7 +278,7 @@ class Datasets:
             each, None, batch=size if type(size) is int else None, batched=made if front else None
         )
 
-    def _generated(self, made: Made, last: str) -> Elements | None:
+    def _generated_elements(self, made: Made, last: str) -> Elements | None:
         if last not in ("flow_from_directory", "flow_from_dataframe"):
             return None
         given = made.keywords
@@ -305,13 +307,13 @@ class Datasets:
 
     # Steps
 
-    def _step(self, made: Made, call: Call, before: Elements, last: str) -> Elements | None:
+    def _elements_after_step(self, made: Made, call: Call, before: Elements, last: str) -> Elements | None:
         if last in _SAME:
-            return self._counted(made, before, last)
+            return self._counted_elements(made, before, last)
         if last == "map":
-            return replace(before, each=self._mapped(made, call, before.each))
+            return replace(before, each=self._mapped_value(made, call, before.each))
         if last in ("batch", "padded_batch", "ragged_batch"):
-            return self._batched(made, before, last)
+            return self._batched_elements(made, before, last)
         if last == "unbatch":
             return Elements(each_tensor(before.each, lambda item: self._without_front(item, made)))
         if last == "apply" and made.args and isinstance(made.args[0], FunctionObject):
@@ -323,7 +325,7 @@ class Datasets:
             return replace(before, count=None)
         return None
 
-    def _counted(self, made: Made, before: Elements, last: str) -> Elements:
+    def _counted_elements(self, made: Made, before: Elements, last: str) -> Elements:
         number = plain(made.args[0] if made.args else made.keywords.get("count"))
         if last == "repeat":
             if not made.args and not made.keywords:
@@ -343,7 +345,7 @@ class Datasets:
             return replace(before, count=None)
         return before
 
-    def _mapped(self, made: Made, call: Call, each: Value) -> Value:
+    def _mapped_value(self, made: Made, call: Call, each: Value) -> Value:
         function = made.args[0] if made.args else made.keywords.get("map_func")
         if not isinstance(function, (FunctionObject, Made, Instance, External)):
             return UNKNOWN
@@ -353,7 +355,7 @@ class Datasets:
         made_of = call.then(function, args)
         return made_of if isinstance(made_of, (Made, Sequence, Mapping)) else UNKNOWN
 
-    def _batched(self, made: Made, before: Elements, last: str) -> Elements:
+    def _batched_elements(self, made: Made, before: Elements, last: str) -> Elements:
         size = plain(made.args[0] if made.args else made.keywords.get("batch_size"))
         place = 2 if last == "padded_batch" else 1
         given = made.keywords.get("drop_remainder") or (made.args[place] if len(made.args) > place else None)

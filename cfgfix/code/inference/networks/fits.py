@@ -118,7 +118,7 @@ class Fits:
         arrays = self.known.tensor(x) if found is None else None
         batch = self._batch_size(call, found, arrays)
         self._hold_batch(call, model, batch)
-        count = self._batches(call, found, arrays, batch)
+        count = self._batch_count(call, found, arrays, batch)
         steps, epochs = (
             plain(call.argument(place, name)) for place, name in ((12, "steps_per_epoch"), (3, "epochs"))
         )
@@ -143,7 +143,7 @@ class Fits:
             size = 32
         return size if arrays is not None and type(size) is int and size > 0 else None
 
-    def _batches(
+    def _batch_count(
         self, call: Call, found: Elements | None, arrays: Tensor | None, batch: int | None
     ) -> int | None:
         """Return how many batches an epoch has in the data; None where that is not known or has no end."""
@@ -212,11 +212,11 @@ class Fits:
             self._note_file(path, model, call.spot, saving=last != "load_weights")
 
     def _note_file(self, path: Any, model: Value, spot: Spot, *, saving: bool) -> None:
-        layers = self._weighed(model, spot) if isinstance(path, str) and path else None
+        layers = self._layers_with_weights(model, spot) if isinstance(path, str) and path else None
         if layers:
             self.weights.append(WeightFile(path, saving, spot, layers))
 
-    def _weighed(self, model: Value, spot: Spot) -> tuple[Weighed, ...] | None:
+    def _layers_with_weights(self, model: Value, spot: Spot) -> tuple[Weighed, ...] | None:
         """Return the layers of a model that have weights; None where they are not all known."""
         found: list[Weighed] = []
         seen: set[int] = set()

@@ -125,17 +125,17 @@ class Follower:
             self.asked.append(owner)
         if isinstance(owner, Instance):
             if name not in _HARMLESS and not name.startswith("__"):
-                self._doubt(owner)
+                self._doubt_value(owner)
             return None
         if not isinstance(owner, Made):
             return None
         if name == "shape":
             shape = self.shape_of(owner)
-            return _listed(shape) if shape is not None else None
+            return _sequence_of_shape(shape) if shape is not None else None
         if not self.is_model(owner):
             return None
         if name == "layers":
-            return self._made(_ALL_LAYERS, (), spot, owner)
+            return self._made_result(_ALL_LAYERS, (), spot, owner)
         if name in ("input", "output", "inputs", "outputs", "output_shape", "input_shape"):
             found = self.ends_of(owner, spot)
             if found is None:
@@ -147,10 +147,10 @@ class Follower:
                 return None
             if name.endswith("_shape"):
                 shape = self.shape_of(chosen[0])
-                return _listed(shape) if shape is not None else None
+                return _sequence_of_shape(shape) if shape is not None else None
             return chosen[0]
         if name not in _HARMLESS:
-            self._doubt(owner)
+            self._doubt_value(owner)
         return None
 
     def items(self, owner: Made) -> list[Value] | None:
@@ -165,7 +165,7 @@ class Follower:
             return None
         count = len(found.sizes.outputs)
         return [
-            self._made(f"{OPERATOR}getitem", (owner, Scalar(number)), owner.spot, None)
+            self._made_result(f"{OPERATOR}getitem", (owner, Scalar(number)), owner.spot, None)
             for number in range(count)
         ]
 
@@ -177,16 +177,16 @@ class Follower:
     def item(self, owner: Value, index: Value, spot: Spot) -> Value | None:
         """Return the item of a library's result at an index; None if it is not followed."""
         if isinstance(owner, Made) and owner.name in (_ALL_LAYERS, _SOME_LAYERS):
-            return self._made(_SOME_LAYERS, (), spot, owner.receiver)
+            return self._made_result(_SOME_LAYERS, (), spot, owner.receiver)
         if isinstance(owner, Made) and isinstance(index, Scalar):
-            return self._made(f"{OPERATOR}getitem", (owner, index), spot, None)
+            return self._made_result(f"{OPERATOR}getitem", (owner, index), spot, None)
         return None
 
     def operation(self, sign: str, left: Value, right: Value, spot: Spot) -> Value | None:
         """Return the result of an operator on tensors; None if no operand may be one."""
         if not isinstance(left, Made) and not isinstance(right, Made):
             return None
-        made = self._made(f"{OPERATOR}{sign}", (left, right), spot, None)
+        made = self._made_result(f"{OPERATOR}{sign}", (left, right), spot, None)
         self.computed(made)
         return made
 
@@ -204,7 +204,7 @@ class Follower:
         build = classes.member(instance.cls, "build")
         if isinstance(build, FunctionObject) and id(instance) not in self._built:
             shape = self.shape_of(first) if first is not None else None
-            given: Value = _listed(shape) if shape is not None else UNKNOWN
+            given: Value = _sequence_of_shape(shape) if shape is not None else UNKNOWN
             call.then(build.bound(instance), (given,))
         self._built.add(id(instance))
         made = call.then(method.bound(instance), call.args, call.keywords)
@@ -221,7 +221,7 @@ class Follower:
         if name.endswith(CALLED) and isinstance(call.callee, Made):
             made.receiver = call.callee
             if self.is_model(call.callee) and not is_application(call.callee):
-                found = self._through(call.callee, call.args, call.frame, call.spot)
+                found = self._output_of_model(call.callee, call.args, call.frame, call.spot)
                 return found if found is not None else UNKNOWN
             # Shapes are worked out as tensors are made, so that none waits for a long row of others.
             self.computed(made)
@@ -236,17 +236,17 @@ class Follower:
                 and owner.receiver
             ):
                 # Which of its layers are trained is not known.
-                self._doubt(owner.receiver)
+                self._doubt_value(owner.receiver)
         if call.opaque:
-            self._doubt(made)
+            self._doubt_value(made)
         if last in ("add_weight", "add_variable") and isinstance(owner, Instance):
-            self._doubt(owner)
+            self._doubt_value(owner)
         if owner is None or not (isinstance(owner, Instance) or self.is_model(owner)):
             if last == "apply_gradients" or name in _POLICIES or name.startswith(_ELSEWHERE):
                 self.trains(call, name)
             if last == "int_shape" and call.args:
                 shape = self.shape_of(call.args[0])
-                return _listed(shape) if shape is not None else made
+                return _sequence_of_shape(shape) if shape is not None else made
             if call.args:
                 self.computed(made)
             return made
@@ -257,11 +257,11 @@ class Follower:
             try:
                 self.shapes_built[id(owner)] = shape_in(plain_data(call.args[0], self.api), batch=True)
             except UnknownSize:
-                self._doubt(owner)
+                self._doubt_value(owner)
         elif last == "get_layer":
             made.receiver = owner
         elif last in ("pop", "enable_lora", "quantize"):
-            self._doubt(owner)
+            self._doubt_value(owner)
         else:
             self.trains(call, name)
         return made
@@ -310,10 +310,10 @@ class Follower:
                 return None
             self._computed[id(value)] = None
             with contextlib.suppress(UnknownSize):
-                self._computed[id(value)] = self._compute(value)
+                self._computed[id(value)] = self._computed_value(value)
         return self._computed[id(value)]
 
-    def _compute(self, value: Made) -> Computed | None:
+    def _computed_value(self, value: Made) -> Computed | None:
         if value.name == f"{OPERATOR}getitem":
             whole = self.computed(value.args[0])
             place = plain_data(value.args[1], self.api)
@@ -329,7 +329,7 @@ class Follower:
         return Computed(None, sizes, operation.tensors, 0, value)
 
     def _of_layer(self, value: Made, layer: Made) -> Computed | None:
-        tensors = _tensors(value, layer)
+        tensors = _tensors_given(value, layer)
         shapes = tuple(self._shape_of(tensor) for tensor in tensors)
         if is_application(layer):
             sizes = self.application(layer).sizes(shapes)
@@ -361,21 +361,23 @@ class Follower:
         if model.name in FUNCTIONAL:
             given = by_parameter(model, self.api, "keras.Model")
             inputs, outputs = (
-                _flat(given.get(name) or given.get(name[:-1]) or given.get(str(place)))
+                _flat_tensors(given.get(name) or given.get(name[:-1]) or given.get(str(place)))
                 for place, name in enumerate(("inputs", "outputs"))
             )
             return (inputs, outputs) if inputs and outputs else None
-        start = self._start(model, spot)
+        start = self._input_of_model(model, spot)
         if start is None:
             return None
         if is_application(model):
             key = id(model)
             made = self._ends.get(key)
             if made is None:
-                made = self._ends[key] = self._made(f"{model.name}{CALLED}", (start,), model.spot, model)
+                made = self._ends[key] = self._made_result(
+                    f"{model.name}{CALLED}", (start,), model.spot, model
+                )
             return (start,), (made,)
         frame = self.frame
-        found = self._through(model, (start,), frame, spot) if frame is not None else None
+        found = self._output_of_model(model, (start,), frame, spot) if frame is not None else None
         return ((start,), (found,)) if found is not None else None
 
     def layers_in(self, model: Made, spot: Spot) -> list[Value] | None:
@@ -398,7 +400,7 @@ class Follower:
             found.append(layer)
         return found
 
-    def _start(self, model: Made, spot: Spot) -> Made | None:
+    def _input_of_model(self, model: Made, spot: Spot) -> Made | None:
         """Return the input tensor of a sequential model or an application.
 
         It is the same each time. None where its shape is not known.
@@ -411,7 +413,7 @@ class Follower:
         except UnknownSize:
             return None
         sizes: list[Value] = [Scalar(size) for size in shape]
-        made = self._made(INPUT, (Sequence(sizes, kind="tuple"),), model.spot, None)
+        made = self._made_result(INPUT, (Sequence(sizes, kind="tuple"),), model.spot, None)
         self._inputs[id(model)] = made
         return made
 
@@ -438,7 +440,9 @@ class Follower:
             return first_layer_shape(model, self.api)
         raise UnknownSize
 
-    def _through(self, model: Made, args: tuple[Value, ...], frame: Frame, spot: Spot) -> Value | None:
+    def _output_of_model(
+        self, model: Made, args: tuple[Value, ...], frame: Frame, spot: Spot
+    ) -> Value | None:
         """Return a model's output for some tensors, computed layer by layer.
 
         None where the layers are not known.
@@ -448,7 +452,7 @@ class Follower:
         self.frame = frame
         if model.name in FUNCTIONAL:
             ends = self.ends_of(model, spot)
-            given = _flat(args[0])
+            given = _flat_tensors(args[0])
             if ends is None or len(given) != len(ends[0]):
                 return None
             known = {id(inner): outer for inner, outer in zip(ends[0], given, strict=True)}
@@ -514,12 +518,14 @@ class Follower:
             self._note_layer_of_model(value.receiver, model)
         return made
 
-    def _made(self, name: str, args: tuple[Value, ...], spot: Spot | None, receiver: Value | None) -> Made:
+    def _made_result(
+        self, name: str, args: tuple[Value, ...], spot: Spot | None, receiver: Value | None
+    ) -> Made:
         made = Made(name, args, {}, spot, receiver)
         self._kept.append(made)
         return made
 
-    def _doubt(self, value: Value) -> None:
+    def _doubt_value(self, value: Value) -> None:
         self._kept.append(value)
         self.unsure.add(id(value))
 
@@ -585,14 +591,14 @@ def first_layer_shape(layer: Made, api: Api) -> Shape:
     raise UnknownSize
 
 
-def _tensors(value: Made, layer: Made) -> tuple[Value, ...]:
+def _tensors_given(value: Made, layer: Made) -> tuple[Value, ...]:
     """Return the tensors that a call passes to a layer."""
     names = ("query", "value", "key") if last_name(layer.name) == "MultiHeadAttention" else ("inputs",)
     found: list[Value] = []
     for place, name in enumerate(names):
         given = value.args[place] if len(value.args) > place else value.keywords.get(name)
         if given is not None:
-            found += _flat(given)
+            found += _flat_tensors(given)
     return tuple(found)
 
 
@@ -618,7 +624,7 @@ def upstream(values: tuple[Value, ...]) -> Iterator[Made]:
         pending += parts_of(here)
 
 
-def _flat(value: Value | None) -> tuple[Value, ...]:
+def _flat_tensors(value: Value | None) -> tuple[Value, ...]:
     """Return the tensors in a list or dictionary, or a single tensor.
 
     Empty where not all of them are known.
@@ -634,9 +640,9 @@ def _flat(value: Value | None) -> tuple[Value, ...]:
 
 def _each_value(values: Iterable[Value]) -> Iterator[Value]:
     for value in values:
-        yield from _flat(value)
+        yield from _flat_tensors(value)
 
 
-def _listed(shape: Shape) -> Sequence:
+def _sequence_of_shape(shape: Shape) -> Sequence:
     sizes: list[Value] = [Scalar(None), *(UNKNOWN if size is None else Scalar(size) for size in shape)]
     return Sequence(sizes, kind="tuple")

@@ -88,7 +88,7 @@ class MadeLayers:
         inputs = self.inputs_of(made)
         first = inputs[0] if inputs else None
         if name == "TextVectorization":
-            return self._vectorized(made, layer, given, first)
+            return self._vectorized_tensor(made, layer, given, first)
         if name in ("StringLookup", "IntegerLookup"):
             return self._looked_up(layer, given, first)
         if name in _SAME_LAYERS or (name.startswith("Random") and name != "RandomCrop"):
@@ -117,10 +117,12 @@ class MadeLayers:
         given = by_parameter(layer, self.known.api, layer.name)
         return Layer(
             name,
-            Arguments({key: self._plain(value) for key, value in given.items() if key not in _ACTIVATED}),
+            Arguments(
+                {key: self._plain_value(value) for key, value in given.items() if key not in _ACTIVATED}
+            ),
         )
 
-    def _plain(self, value: Value) -> Any:
+    def _plain_value(self, value: Value) -> Any:
         if isinstance(value, Made) and is_layer(value):
             return self._plain_layer(value)
         if isinstance(value, Scalar):
@@ -160,7 +162,7 @@ class MadeLayers:
         self.counts.setdefault(id(layer), sizes.trainable + sizes.fixed)
         return Tensor((first.shape[0], *sizes.output), made)
 
-    def _vectorized(
+    def _vectorized_tensor(
         self, made: Made, layer: Made, given: dict[str, Value], first: Tensor | None
     ) -> Tensor | None:
         if first is None:

@@ -129,7 +129,7 @@ def operation_of(made: Made, api: Api) -> Operation | None:
     ):
         return Operation((first,), Layer("Activation", Arguments({"activation": last})))
     if last in ("concat", "concatenate"):
-        axis = plain_data(_argument(made, 1, "axis"), api)
+        axis = plain_data(_argument_of(made, 1, "axis"), api)
         if isinstance(first, Sequence) and not first.open and type(axis) is int:
             return Operation(tuple(first.items), Layer("Concatenate", Arguments({"axis": axis})))
         return None
@@ -138,7 +138,7 @@ def operation_of(made: Made, api: Api) -> Operation | None:
     if last in ("identity", "cast", "convert_to_tensor"):
         return Operation((first,), same=True)
     if last == "reshape":
-        wanted = _argument(made, 1, "shape" if module == "tensorflow" else "newshape")
+        wanted = _argument_of(made, 1, "shape" if module == "tensorflow" else "newshape")
         sizes = (
             [plain_data(item, api) for item in wanted.items]
             if isinstance(wanted, Sequence) and not wanted.open
@@ -148,10 +148,10 @@ def operation_of(made: Made, api: Api) -> Operation | None:
             return Operation((first,), reshape=tuple(sizes[1:]))
         return None
     if last in ("reduce_mean", "mean", "reduce_sum", "sum"):
-        axis = plain_data(_argument(made, 1, "axis"), api)
+        axis = plain_data(_argument_of(made, 1, "axis"), api)
         kept = (
-            plain_data(_argument(made, 2, "keepdims"), api)
-            if _argument(made, 2, "keepdims") is not None
+            plain_data(_argument_of(made, 2, "keepdims"), api)
+            if _argument_of(made, 2, "keepdims") is not None
             else False
         )
         axes = [axis] if type(axis) is int else axis
@@ -165,7 +165,7 @@ def operation_of(made: Made, api: Api) -> Operation | None:
         return None
     if last == "dropout":
         return Operation(
-            (first,), Layer("Dropout", Arguments({"rate": plain_data(_argument(made, 1, "rate"), api)}))
+            (first,), Layer("Dropout", Arguments({"rate": plain_data(_argument_of(made, 1, "rate"), api)}))
         )
     return None
 
@@ -180,5 +180,5 @@ def _of_operator(sign: str, made: Made) -> Operation | None:
     return Operation(tensors, Layer(name, Arguments({})))
 
 
-def _argument(made: Made, place: int, name: str) -> Value | None:
+def _argument_of(made: Made, place: int, name: str) -> Value | None:
     return made.args[place] if len(made.args) > place else made.keywords.get(name)

@@ -90,7 +90,7 @@ class Sizes(Follower):
         if isinstance(value, Scalar):
             return Tensor(()) if isinstance(value.value, (int, float, str)) else None
         if isinstance(value, Sequence) and value.kind in ("list", "tuple"):
-            return self._listed(value)
+            return self._tensor_of_list(value)
         if isinstance(value, Choice):
             found = [self.tensor(item) for item in value.values]
             first = found[0]
@@ -98,7 +98,7 @@ class Sizes(Follower):
                 return replace(first, bound=None)
         return None
 
-    def _listed(self, value: Sequence) -> Tensor | None:
+    def _tensor_of_list(self, value: Sequence) -> Tensor | None:
         """Return a list of numbers, texts or tensors as one tensor."""
         if value.uncounted or not value.items:
             return None
@@ -114,13 +114,13 @@ class Sizes(Follower):
 
     def made(self, name: str, args: tuple[Value, ...], spot: Spot | None, receiver: Value | None) -> Made:
         """Return a value that no call of the program makes, and keep it."""
-        return self._made(name, args, spot, receiver)
+        return self._made_result(name, args, spot, receiver)
 
     def leaf(self, tensor: Tensor | None, made: Made) -> Value:
         """Return a value that stands for a tensor."""
         if tensor is None:
             return UNKNOWN
-        found = self._made(ELEMENT, (), made.spot, None)
+        found = self._made_result(ELEMENT, (), made.spot, None)
         self._tensors[id(found)] = tensor
         return found
 
@@ -156,7 +156,7 @@ class Sizes(Follower):
             if name == "ndim" and found is not None:
                 return Scalar(len(found.shape))
             if name in ("T", "values") and found is not None:
-                made = self._made(f"numpy.{'transpose' if name == 'T' else 'values'}", (), spot, owner)
+                made = self._made_result(f"numpy.{'transpose' if name == 'T' else 'values'}", (), spot, owner)
                 self.work_out(made, spot)
                 return made
         return super().attribute(owner, name, spot)
@@ -179,7 +179,7 @@ class Sizes(Follower):
             if parts is not None and type(number) is int and -len(parts) <= number < len(parts):
                 return parts[number]
             if owner.name not in ("keras.Model.layers", "keras.Model.some.layers"):
-                made = self._made(f"{OPERATOR}getitem", (owner, index), spot, None)
+                made = self._made_result(f"{OPERATOR}getitem", (owner, index), spot, None)
                 self.work_out(made, spot)
                 return made
         return super().item(owner, index, spot)
@@ -188,7 +188,7 @@ class Sizes(Follower):
         """Return the result of an operator on tensors; None if no operand may be one."""
         if not any(isinstance(item, Made) for side in (left, right) for item in alternatives(side)):
             return None
-        made = self._made(f"{OPERATOR}{sign}", (left, right), spot, None)
+        made = self._made_result(f"{OPERATOR}{sign}", (left, right), spot, None)
         self.work_out(made, spot)
         return made
 
@@ -223,7 +223,7 @@ class Sizes(Follower):
         if name.endswith(".set_shape") and isinstance(call.receiver, Made) and call.args:
             self._set_shape(call.receiver, call.args[0])
         if isinstance(call.receiver, Instance) and last_name(name) in ("add_weight", "add_variable"):
-            self._weight(made)
+            self._note_weight(made)
         found = super().after_call(call, name, made)
         if found is made:
             self.work_out(made, call.spot)
@@ -238,7 +238,7 @@ class Sizes(Follower):
         if len(self._tensors) > MAX_TENSORS:
             return
         try:
-            found = self._result(made)
+            found = self._result_tensor(made)
         except OpenSizeError:
             return
         except MisfitError as error:
@@ -250,7 +250,7 @@ class Sizes(Follower):
         if found is not None:
             self._tensors[id(made)] = found
 
-    def _result(self, made: Made) -> Tensor | None:
+    def _result_tensor(self, made: Made) -> Tensor | None:
         if made.name in INPUTS:
             return self.layers.input(made)
         if made.name.endswith(CALLED) and isinstance(made.receiver, Made):
@@ -266,7 +266,7 @@ class Sizes(Follower):
             return self.layers.of_layer(made, operation.layer, given)
         return self.arrays.made_by(made)
 
-    def _weight(self, made: Made) -> None:
+    def _note_weight(self, made: Made) -> None:
         """Note the shape of a weight that a layer of the project makes."""
         given = made.keywords.get("shape")
         for value in made.args[:2]:
@@ -327,17 +327,17 @@ class Sizes(Follower):
         try:
             found = super().ends_of(model, spot)
             if self._wrong:
-                self._doubt(model)
+                self._doubt_value(model)
             return found
         finally:
             self._declaring, self._wrong = before, wrong
 
-    def _start(self, model: Made, spot: Spot) -> Made | None:
+    def _input_of_model(self, model: Made, spot: Spot) -> Made | None:
         """Return the input tensor of a sequential model or an application.
 
         It is the same each time. None where its shape is not known.
         """
-        found = super()._start(model, spot)
+        found = super()._input_of_model(model, spot)
         if found is not None and id(found) not in self._tensors:
             listed = self.layers_in(model, spot) if not is_application(model) else None
             first = listed[0] if listed else None
@@ -353,10 +353,10 @@ class Sizes(Follower):
             if model.name in INPUTS:
                 return self._shape_of(model)
             if is_layer(model):
-                return self._declared(model)
+                return self._declared_shape(model)
         return super()._first_shape(model, spot)
 
-    def _declared(self, layer: Made) -> Shape:
+    def _declared_shape(self, layer: Made) -> Shape:
         """Return the input shape, without the batch, that a first layer declares.
 
         Raises:
@@ -377,7 +377,7 @@ class Sizes(Follower):
         sizes = plain(call.args[0])
         if is_own_layer(model) and isinstance(sizes, list) and sizes:
             shape = tuple(size if type(size) is int else None for size in sizes)
-            start = self._made("keras.Input", (), call.spot, None)
+            start = self._made_result("keras.Input", (), call.spot, None)
             self._tensors[id(start)] = Tensor(shape, start)
             call.then(model, (start,))
 
@@ -389,7 +389,7 @@ class Sizes(Follower):
         if self.doubted(model):
             return UNKNOWN
         if model.name in FUNCTIONAL:
-            return self._functional(call, model, given, ends)
+            return self._functional_model(call, model, given, ends)
         # The layers are built for the shape that the model declares, if it declares one.
         values = flat(given)
         if len(values) != 1:
@@ -400,14 +400,14 @@ class Sizes(Follower):
             got = self.tensor(value)
             if start is None or got is None:
                 value = ends[0][0]
-            elif not self._accepts(model, ends[0][0], value, call, exact=False):
+            elif not self._accepts_tensor(model, ends[0][0], value, call, exact=False):
                 return UNKNOWN
             elif len(got.shape) != len(start.shape):
                 value = ends[0][0]
-        found = self._through(model, (value,), call.frame, call.spot)
+        found = self._output_of_model(model, (value,), call.frame, call.spot)
         return found if found is not None else UNKNOWN
 
-    def _functional(
+    def _functional_model(
         self,
         call: Call,
         model: Made,
@@ -422,7 +422,7 @@ class Sizes(Follower):
             if self.tensor(value) is None:
                 known[id(start)] = start
                 continue
-            if not self._accepts(model, start, value, call, exact=True):
+            if not self._accepts_tensor(model, start, value, call, exact=True):
                 return UNKNOWN
             one, other = self.tensor(start), self.tensor(value)
             fits = one is not None and other is not None and len(one.shape) == len(other.shape)
@@ -439,7 +439,7 @@ class Sizes(Follower):
         values = flat(given)
         return list(values) if len(values) == len(inputs) else unknown
 
-    def _accepts(self, model: Made, start: Value, value: Value, call: Call, *, exact: bool) -> bool:
+    def _accepts_tensor(self, model: Made, start: Value, value: Value, call: Call, *, exact: bool) -> bool:
         """Tell whether a model takes a tensor at an input, and note it where it does not."""
         wanted, got = self.tensor(start), self.tensor(value)
         if wanted is None or got is None:
@@ -498,7 +498,7 @@ class Sizes(Follower):
         if made.name.startswith(OPERATOR):
             name = f"`{made.name[len(OPERATOR) :]}`"
         since: list[tuple[Made | None, str]] = []
-        for value in _inputs(made):
+        for value in _input_values(made):
             found = self.tensor(value)
             if found is not None and found.since is not None and found.since is not made:
                 since.append((found.since, f"gives {whole_text(found.shape)}"))
@@ -507,7 +507,7 @@ class Sizes(Follower):
             known = self.layers.widths.get(id(layer))
             if known is not None and known[1] is not made:
                 since.append((known[1], "called here first"))
-        begins = [item for item in upstream(tuple(_inputs(made))) if item.name in INPUTS]
+        begins = [item for item in upstream(tuple(_input_values(made))) if item.name in INPUTS]
         since += [
             (item, "the shape begins here") for item in begins if all(item is not one for one, _ in since)
         ]
@@ -556,7 +556,7 @@ MAX_TENSORS = 40_000
 """Most tensors whose shapes are kept in one run."""
 
 
-def _inputs(made: Made) -> Iterator[Value]:
+def _input_values(made: Made) -> Iterator[Value]:
     values = [*made.args, *made.keywords.values()]
     if made.receiver is not None and not made.name.endswith(CALLED):
         values.insert(0, made.receiver)

@@ -112,9 +112,9 @@ class Trainings:
         if len(self.found) < MAX_TRAININGS:
             with contextlib.suppress(UnknownSize, RecursionError, OverflowError):
                 _require_together(spot, call.spot)
-                self.found.append(self._training(call, model, optimizer))
+                self.found.append(self._training_memory(call, model, optimizer))
 
-    def _training(self, call: Call, model: Value, given: Value | None) -> Training:
+    def _training_memory(self, call: Call, model: Value, given: Value | None) -> Training:
         """Return the memory that a step of a training call needs.
 
         Raises:
@@ -123,7 +123,7 @@ class Trainings:
         width = self._width
         if width is None:
             raise UnknownSize
-        optimizer, slots = self._optimizer(given)
+        optimizer, slots = self._optimizer_and_state(given)
         network = self.network(model, call)
         parts = network.parts(width)
         if not parts or not network.trainable:
@@ -138,7 +138,7 @@ class Trainings:
             optimizer,
         )
 
-    def _optimizer(self, given: Value | None) -> tuple[str, int]:
+    def _optimizer_and_state(self, given: Value | None) -> tuple[str, int]:
         """Return the name of an optimizer, and the bytes of its state per trained number."""
         api = self.follower.api
         while isinstance(given, Made) and last_name(given.name) in ("LossScaleOptimizer", "get"):
@@ -173,16 +173,16 @@ class Trainings:
         if follower.doubted(model):
             raise UnknownSize
         try:
-            return self._network(model, call)
+            return self._network_of_model(model, call)
         except UnknownSize:
             shape = _shape_of_pictures(call, follower.api) if id(model) not in follower.shapes_built else None
             if shape is None:
                 raise
             # A model that is told no shape is built for what `fit` gives it.
             follower.shapes_built[id(model)] = shape
-            return self._network(model, call)
+            return self._network_of_model(model, call)
 
-    def _network(self, model: Value, call: Call) -> Network:
+    def _network_of_model(self, model: Value, call: Call) -> Network:
         """Return the layers of a model with the input shape that its own code sets."""
         follower, spot = self.follower, call.spot
         if isinstance(model, Instance):
@@ -193,7 +193,7 @@ class Trainings:
             if ends is None:
                 raise UnknownSize
             inputs, outputs = ends
-        builder = _Builder(follower, spot, _is_trained(model))
+        builder = _NetworkBuilder(follower, spot, _is_trained(model))
         return builder.network(inputs, outputs)
 
     def _own_model(self, model: Instance, call: Call) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
@@ -258,7 +258,7 @@ MAX_TRAININGS = 64
 """Most calls of one run that train."""
 
 
-class _Builder:
+class _NetworkBuilder:
     """Builds the network of one model from its input and output tensors.
 
     Args:
@@ -290,10 +290,10 @@ class _Builder:
                 raise UnknownSize
             self.numbers[id(value)] = self.made.tensor(shape)
         for value in _values_of(outputs):
-            self._add(value)
+            self._add_tensor(value)
         return self.made
 
-    def _add(self, value: Value) -> None:
+    def _add_tensor(self, value: Value) -> None:
         """Add a tensor after all tensors that it is computed from."""
         pending = [value]
         while pending:
@@ -311,7 +311,7 @@ class _Builder:
                 pending += reversed(missing)
                 continue
             if id(found.call) not in self.calls:
-                self._check(found.call, found.layer)
+                self._check_layer(found.call, found.layer)
                 first = id(found.layer) not in self.seen
                 self.seen.add(id(found.layer))
                 node = self.made.add(
@@ -343,7 +343,7 @@ class _Builder:
             pending += self.follower.owners.get(id(here), ())
         return True
 
-    def _check(self, call: Made, layer: Value | None) -> None:
+    def _check_layer(self, call: Made, layer: Value | None) -> None:
         """Raise `UnknownSize` unless a layer and its call are certainly part of the model."""
         for made in (call, layer):
             if made is None:

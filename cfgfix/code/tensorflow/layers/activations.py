@@ -92,7 +92,7 @@ def of_activation(activation: Activation, shape: Shape) -> LayerSizes:
     )
 
 
-def _activation(arguments: Arguments, inputs: Inputs) -> LayerSizes:
+def _activation_sizes(arguments: Arguments, inputs: Inputs) -> LayerSizes:
     return of_activation(activation_named(arguments.value("activation")), only_input(inputs))
 
 
@@ -100,7 +100,7 @@ def _for_every_argument(activation: Activation) -> Rule:
     return lambda _arguments, inputs: of_activation(activation, only_input(inputs))
 
 
-def _prelu(arguments: Arguments, inputs: Inputs) -> LayerSizes:
+def _prelu_sizes(arguments: Arguments, inputs: Inputs) -> LayerSizes:
     shape = only_input(inputs)
     shared = arguments.value("shared_axes")
     axes = [] if shared is None else shared if isinstance(shared, (list, tuple)) else [shared]
@@ -114,13 +114,13 @@ def _prelu(arguments: Arguments, inputs: Inputs) -> LayerSizes:
 
 
 LAYERS: dict[str, Rule] = {
-    "Activation": _activation,
+    "Activation": _activation_sizes,
     "ReLU": _for_every_argument(_BY_OUTPUT),
     "Softmax": _for_every_argument(_BY_OUTPUT),
     "ELU": _for_every_argument(_BY_OUTPUT),
     "LeakyReLU": _for_every_argument(_BY_INPUT),
     "ThresholdedReLU": _for_every_argument(_BY_INPUT),
-    "PReLU": _prelu,
+    "PReLU": _prelu_sizes,
 }
 
 """The layers that are activations, by name."""

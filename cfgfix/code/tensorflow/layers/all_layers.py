@@ -34,7 +34,7 @@ def layer_sizes(layer: Layer, inputs: Inputs) -> LayerSizes:
     return made
 
 
-def _bidirectional(arguments: Arguments, inputs: Inputs) -> LayerSizes:
+def _bidirectional_sizes(arguments: Arguments, inputs: Inputs) -> LayerSizes:
     inner = arguments.layer("layer")
     if arguments.value("backward_layer") is not None:
         raise UnknownSize
@@ -74,7 +74,7 @@ LAYERS: dict[str, Rule] = {
     **core.LAYERS,
     **windows.LAYERS,
     **sequences.LAYERS,
-    "Bidirectional": _bidirectional,
+    "Bidirectional": _bidirectional_sizes,
     "TimeDistributed": _time_distributed,
 }
 """All of them, by name."""

@@ -21,7 +21,7 @@ from cfgfix.code.tensorflow.layers.sizes import (
 )
 
 
-def _dense(arguments: Arguments, inputs: Inputs) -> LayerSizes:
+def _dense_sizes(arguments: Arguments, inputs: Inputs) -> LayerSizes:
     shape = only_input(inputs)
     width = channels(shape)
     units = arguments.number("units")
@@ -30,7 +30,7 @@ def _dense(arguments: Arguments, inputs: Inputs) -> LayerSizes:
     return activated(made, activation_named(arguments.value("activation")))
 
 
-def _embedding(arguments: Arguments, inputs: Inputs) -> LayerSizes:
+def _embedding_sizes(arguments: Arguments, inputs: Inputs) -> LayerSizes:
     width = arguments.number("output_dim")
     return LayerSizes(((*only_input(inputs), width),), trainable=arguments.number("input_dim") * width, for_weights=True)  # fmt: skip
 
@@ -94,7 +94,7 @@ def _recomputed_sizes(_arguments: Arguments, inputs: Inputs) -> LayerSizes:
     return LayerSizes((only_input(inputs),))
 
 
-def _dropout(arguments: Arguments, inputs: Inputs) -> LayerSizes:
+def _dropout_sizes(arguments: Arguments, inputs: Inputs) -> LayerSizes:
     shape = only_input(inputs)
     rate = arguments.value("rate")
     if isinstance(rate, (int, float)) and not rate:
@@ -105,14 +105,14 @@ def _dropout(arguments: Arguments, inputs: Inputs) -> LayerSizes:
 # Shapes
 
 
-def _flatten(arguments: Arguments, inputs: Inputs) -> LayerSizes:
+def _flatten_sizes(arguments: Arguments, inputs: Inputs) -> LayerSizes:
     arguments.channels_last()
     shape = only_input(inputs)
     made: Shape = (None,) if None in shape else (elements(shape),)
     return LayerSizes((made,), reuses=True)
 
 
-def _reshape(arguments: Arguments, inputs: Inputs) -> LayerSizes:
+def _reshape_sizes(arguments: Arguments, inputs: Inputs) -> LayerSizes:
     shape = only_input(inputs)
     wanted = arguments.value("target_shape")
     if not isinstance(wanted, (list, tuple)) or not all(type(size) is int for size in wanted):
@@ -145,7 +145,7 @@ def reshaped(shape: Shape, wanted: tuple[int, ...]) -> Shape:
     return tuple(total // known if size == -1 else size for size in wanted)
 
 
-def _permute(arguments: Arguments, inputs: Inputs) -> LayerSizes:
+def _permute_sizes(arguments: Arguments, inputs: Inputs) -> LayerSizes:
     shape = only_input(inputs)
     dims = arguments.value("dims")
     if not isinstance(dims, (list, tuple)) or sorted(dims) != list(range(1, len(shape) + 1)):
@@ -182,11 +182,11 @@ def merged(inputs: Inputs) -> Shape:
     return tuple(made)
 
 
-def _sum(_arguments: Arguments, inputs: Inputs) -> LayerSizes:
+def _sum_sizes(_arguments: Arguments, inputs: Inputs) -> LayerSizes:
     return LayerSizes((merged(inputs),), passes=True)
 
 
-def _product(_arguments: Arguments, inputs: Inputs) -> LayerSizes:
+def _product_sizes(_arguments: Arguments, inputs: Inputs) -> LayerSizes:
     return LayerSizes((merged(inputs),), inputs=True)
 
 
@@ -216,11 +216,11 @@ def concatenated(inputs: Inputs, axis: object) -> Shape:
     return (*inputs[0][:position], total, *inputs[0][position + 1 :])
 
 
-def _concatenate(arguments: Arguments, inputs: Inputs) -> LayerSizes:
+def _concatenate_sizes(arguments: Arguments, inputs: Inputs) -> LayerSizes:
     return LayerSizes((concatenated(inputs, arguments.value("axis", -1)),))
 
 
-def _dot(arguments: Arguments, inputs: Inputs) -> LayerSizes:
+def _dot_sizes(arguments: Arguments, inputs: Inputs) -> LayerSizes:
     if len(inputs) != 2:
         raise UnknownSize
     axes = arguments.value("axes")
@@ -238,8 +238,8 @@ def _dot(arguments: Arguments, inputs: Inputs) -> LayerSizes:
 
 
 LAYERS: dict[str, Rule] = {
-    "Dense": _dense,
-    "Embedding": _embedding,
+    "Dense": _dense_sizes,
+    "Embedding": _embedding_sizes,
     "BatchNormalization": _batch_normalization,
     "LayerNormalization": _layer_normalization,
     "GroupNormalization": _group_normalization,
@@ -248,24 +248,24 @@ LAYERS: dict[str, Rule] = {
     "ActivityRegularization": _same_size,
     "Masking": _same_kept,
     "Rescaling": _recomputed_sizes,
-    "Dropout": _dropout,
+    "Dropout": _dropout_sizes,
     "SpatialDropout1D": _recomputed_sizes,
     "SpatialDropout2D": _recomputed_sizes,
     "SpatialDropout3D": _recomputed_sizes,
     "GaussianDropout": _same_kept,
     "GaussianNoise": _recomputed_sizes,
-    "AlphaDropout": _dropout,
-    "Flatten": _flatten,
-    "Reshape": _reshape,
-    "Permute": _permute,
+    "AlphaDropout": _dropout_sizes,
+    "Flatten": _flatten_sizes,
+    "Reshape": _reshape_sizes,
+    "Permute": _permute_sizes,
     "RepeatVector": _repeat_vector,
-    "Add": _sum,
-    "Subtract": _sum,
-    "Average": _sum,
-    "Multiply": _product,
-    "Maximum": _product,
-    "Minimum": _product,
-    "Concatenate": _concatenate,
-    "Dot": _dot,
+    "Add": _sum_sizes,
+    "Subtract": _sum_sizes,
+    "Average": _sum_sizes,
+    "Multiply": _product_sizes,
+    "Maximum": _product_sizes,
+    "Minimum": _product_sizes,
+    "Concatenate": _concatenate_sizes,
+    "Dot": _dot_sizes,
 }
 """These layers, by name."""

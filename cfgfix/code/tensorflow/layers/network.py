@@ -98,7 +98,7 @@ class Network:
         Raises:
             UnknownSize: A dimension is not known.
         """
-        return _largest(_Step(self, width).moments())
+        return _largest_parts(_TrainingStep(self, width).moments())
 
     def kept(self, width: int = FLOAT32) -> float:
         """Return the bytes for each sample that exist at the end of the forward pass.
@@ -106,12 +106,12 @@ class Network:
         Raises:
             UnknownSize: A dimension is not known.
         """
-        step = _Step(self, width)
+        step = _TrainingStep(self, width)
         step.moments()
         return step.kept
 
 
-def _largest(parts: Sequence[Part]) -> list[Part]:
+def _largest_parts(parts: Sequence[Part]) -> list[Part]:
     """Return the parts that need the most memory at some batch size."""
     found: list[Part] = []
     for part in sorted(parts, key=lambda part: (-part.sample, -part.gradients)):
@@ -120,7 +120,7 @@ def _largest(parts: Sequence[Part]) -> list[Part]:
     return found
 
 
-class _Step:
+class _TrainingStep:
     """One training step: what is in memory after each layer, forward and backward.
 
     Args:
@@ -185,10 +185,10 @@ class _Step:
                 if not readers[buffer] and not keepers.get(buffer) and buffer in produced:
                     live -= self.bytes[buffer]
         self.kept = live
-        found += self._backward(live, keepers, kept_by, produced)
+        found += self._parts_of_backward_pass(live, keepers, kept_by, produced)
         return found
 
-    def _backward(
+    def _parts_of_backward_pass(
         self,
         live: float,
         keepers: dict[int, int],
@@ -200,7 +200,7 @@ class _Step:
         holders: dict[int, list[int]] = {}
         """The gradient of each tensor: a list of its bytes, shared by the tensors whose gradient it is."""
         shares: dict[int, int] = {}
-        for number in self._results():
+        for number in self._results_kept():
             if self.graded[number]:
                 live += self.bytes[number]
                 holders[number] = [self.bytes[number]]
@@ -246,7 +246,7 @@ class _Step:
                 more += size
         return more
 
-    def _results(self) -> list[int]:
+    def _results_kept(self) -> list[int]:
         read = {number for node in self.nodes for number in node.inputs}
         return [number for node in self.nodes for number in node.outputs if number not in read]
 

@@ -21,7 +21,7 @@ _GATES = {"LSTM": (4, 2, 6), "GRU": (3, 1, 5), "SimpleRNN": (1, 1, 2)}
 """Gates, states, and what is kept of each step in units, as the fused layers of cuDNN keep it."""
 
 
-def _recurrent(name: str) -> Rule:
+def _recurrent_rule(name: str) -> Rule:
     gates, states, kept = _GATES[name]
 
     def sizes(arguments: Arguments, inputs: Inputs) -> LayerSizes:
@@ -119,7 +119,7 @@ def _multi_head_attention(arguments: Arguments, inputs: Inputs) -> LayerSizes:
     )
 
 
-def _attention(*, additive: bool) -> Rule:
+def _attention_rule(*, additive: bool) -> Rule:
     def sizes(arguments: Arguments, inputs: Inputs) -> LayerSizes:
         if not 2 <= len(inputs) <= 3 or any(len(shape) != 2 for shape in inputs):
             raise UnknownSize
@@ -135,10 +135,10 @@ def _attention(*, additive: bool) -> Rule:
 
 
 LAYERS: dict[str, Rule] = {
-    **{name: _recurrent(name) for name in _GATES},
+    **{name: _recurrent_rule(name) for name in _GATES},
     **{f"ConvLSTM{rank}D": _convolutional_lstm(rank) for rank in (1, 2, 3)},
     "MultiHeadAttention": _multi_head_attention,
-    "Attention": _attention(additive=False),
-    "AdditiveAttention": _attention(additive=True),
+    "Attention": _attention_rule(additive=False),
+    "AdditiveAttention": _attention_rule(additive=True),
 }
 """These layers, by name."""

@@ -40,7 +40,7 @@ def window_steps(size: int | None, kernel: int, stride: int, dilation: int, padd
     return (size - window) // stride + 1
 
 
-def _space(inputs: Inputs, rank: int) -> Shape:
+def _spatial_shape(inputs: Inputs, rank: int) -> Shape:
     shape = only_input(inputs)
     if len(shape) != rank + 1:
         raise MisfitError(
@@ -80,10 +80,10 @@ def _with_weights(
     return activated(made, activation_named(arguments.value("activation")))
 
 
-def _convolution(rank: int) -> Rule:
+def _convolution_rule(rank: int) -> Rule:
     def sizes(arguments: Arguments, inputs: Inputs) -> LayerSizes:
         arguments.channels_last()
-        shape = _space(inputs, rank)
+        shape = _spatial_shape(inputs, rank)
         filters, groups = arguments.number("filters"), arguments.number("groups", 1)
         kernel, space = _kernel_and_space(arguments, shape, rank)
         if channels(shape) % groups:
@@ -94,10 +94,10 @@ def _convolution(rank: int) -> Rule:
     return sizes
 
 
-def _depthwise(rank: int) -> Rule:
+def _depthwise_rule(rank: int) -> Rule:
     def sizes(arguments: Arguments, inputs: Inputs) -> LayerSizes:
         arguments.channels_last()
-        shape = _space(inputs, rank)
+        shape = _spatial_shape(inputs, rank)
         count = channels(shape) * arguments.number("depth_multiplier", 1)
         kernel, space = _kernel_and_space(arguments, shape, rank)
         return _with_weights(arguments, space, count, product(kernel) * count)
@@ -105,10 +105,10 @@ def _depthwise(rank: int) -> Rule:
     return sizes
 
 
-def _separable(rank: int) -> Rule:
+def _separable_rule(rank: int) -> Rule:
     def sizes(arguments: Arguments, inputs: Inputs) -> LayerSizes:
         arguments.channels_last()
-        shape = _space(inputs, rank)
+        shape = _spatial_shape(inputs, rank)
         filters = arguments.number("filters")
         middle = channels(shape) * arguments.number("depth_multiplier", 1)
         kernel, space = _kernel_and_space(arguments, shape, rank)
@@ -121,10 +121,10 @@ def _separable(rank: int) -> Rule:
     return sizes
 
 
-def _transposed(rank: int) -> Rule:
+def _transposed_rule(rank: int) -> Rule:
     def sizes(arguments: Arguments, inputs: Inputs) -> LayerSizes:
         arguments.channels_last()
-        shape = _space(inputs, rank)
+        shape = _spatial_shape(inputs, rank)
         filters = arguments.number("filters")
         kernel = arguments.sizes("kernel_size", rank)
         strides = arguments.sizes("strides", rank, 1)
@@ -146,10 +146,10 @@ def _transposed(rank: int) -> Rule:
     return sizes
 
 
-def _pooling(rank: int, *, largest: bool) -> Rule:
+def _pooling_rule(rank: int, *, largest: bool) -> Rule:
     def sizes(arguments: Arguments, inputs: Inputs) -> LayerSizes:
         arguments.channels_last()
-        shape = _space(inputs, rank)
+        shape = _spatial_shape(inputs, rank)
         pool = arguments.sizes("pool_size", rank, 2)
         strides = pool if arguments.value("strides") is None else arguments.sizes("strides", rank)
         space = _window_space(shape, pool, strides, (1,) * rank, arguments.word("padding", "valid"))
@@ -161,7 +161,7 @@ def _pooling(rank: int, *, largest: bool) -> Rule:
 def _global_pooling(rank: int, *, largest: bool) -> Rule:
     def sizes(arguments: Arguments, inputs: Inputs) -> LayerSizes:
         arguments.channels_last()
-        shape = _space(inputs, rank)
+        shape = _spatial_shape(inputs, rank)
         kept = arguments.flag("keepdims", False)
         made = (*(1,) * rank, shape[-1]) if kept else (shape[-1],)
         return LayerSizes((made,), inputs=largest, outputs_kept=largest)
@@ -169,7 +169,7 @@ def _global_pooling(rank: int, *, largest: bool) -> Rule:
     return sizes
 
 
-def _edges(arguments: Arguments, name: str, rank: int) -> list[tuple[int, int]]:
+def _edge_sizes(arguments: Arguments, name: str, rank: int) -> list[tuple[int, int]]:
     """Return the padding or cropping at both ends of each spatial dimension."""
     given = arguments.value(name, 1)
     if rank == 1 and isinstance(given, (list, tuple)) and len(given) == 2 and all(type(x) is int for x in given):  # fmt: skip
@@ -186,12 +186,12 @@ def _edges(arguments: Arguments, name: str, rank: int) -> list[tuple[int, int]]:
     return found
 
 
-def _padding(rank: int, name: str, sign: int) -> Rule:
+def _padding_rule(rank: int, name: str, sign: int) -> Rule:
     def sizes(arguments: Arguments, inputs: Inputs) -> LayerSizes:
         arguments.channels_last()
-        shape = _space(inputs, rank)
+        shape = _spatial_shape(inputs, rank)
         space: list[int | None] = []
-        for size, edges in zip(shape[:-1], _edges(arguments, name, rank), strict=True):
+        for size, edges in zip(shape[:-1], _edge_sizes(arguments, name, rank), strict=True):
             made = None if size is None else size + sign * sum(edges)
             if made is not None and made < 1:
                 raise MisfitError(f"cuts off {sum(edges)} of {size}")
@@ -204,7 +204,7 @@ def _padding(rank: int, name: str, sign: int) -> Rule:
 def _up_sampling(rank: int) -> Rule:
     def sizes(arguments: Arguments, inputs: Inputs) -> LayerSizes:
         arguments.channels_last()
-        shape = _space(inputs, rank)
+        shape = _spatial_shape(inputs, rank)
         factors = arguments.sizes("size", rank, 2)
         space = (
             None if size is None else size * factor for size, factor in zip(shape[:-1], factors, strict=True)
@@ -214,36 +214,36 @@ def _up_sampling(rank: int) -> Rule:
     return sizes
 
 
-def _resized(arguments: Arguments, inputs: Inputs) -> LayerSizes:
+def _resized_sizes(arguments: Arguments, inputs: Inputs) -> LayerSizes:
     arguments.channels_last()
-    shape = _space(inputs, 2)
+    shape = _spatial_shape(inputs, 2)
     return LayerSizes(((arguments.number("height"), arguments.number("width"), shape[-1]),))
 
 
-def _image(_arguments: Arguments, inputs: Inputs) -> LayerSizes:
+def _image_sizes(_arguments: Arguments, inputs: Inputs) -> LayerSizes:
     return LayerSizes((only_input(inputs),))
 
 
 LAYERS: dict[str, Rule] = {
-    **{f"Conv{rank}D": _convolution(rank) for rank in (1, 2, 3)},
-    **{f"Convolution{rank}D": _convolution(rank) for rank in (1, 2, 3)},
-    **{f"DepthwiseConv{rank}D": _depthwise(rank) for rank in (1, 2)},
-    **{f"SeparableConv{rank}D": _separable(rank) for rank in (1, 2)},
-    **{f"SeparableConvolution{rank}D": _separable(rank) for rank in (1, 2)},
-    **{f"Conv{rank}DTranspose": _transposed(rank) for rank in (1, 2, 3)},
-    **{f"Convolution{rank}DTranspose": _transposed(rank) for rank in (2, 3)},
-    **{f"MaxPooling{rank}D": _pooling(rank, largest=True) for rank in (1, 2, 3)},
-    **{f"MaxPool{rank}D": _pooling(rank, largest=True) for rank in (1, 2, 3)},
-    **{f"AveragePooling{rank}D": _pooling(rank, largest=False) for rank in (1, 2, 3)},
-    **{f"AvgPool{rank}D": _pooling(rank, largest=False) for rank in (1, 2, 3)},
+    **{f"Conv{rank}D": _convolution_rule(rank) for rank in (1, 2, 3)},
+    **{f"Convolution{rank}D": _convolution_rule(rank) for rank in (1, 2, 3)},
+    **{f"DepthwiseConv{rank}D": _depthwise_rule(rank) for rank in (1, 2)},
+    **{f"SeparableConv{rank}D": _separable_rule(rank) for rank in (1, 2)},
+    **{f"SeparableConvolution{rank}D": _separable_rule(rank) for rank in (1, 2)},
+    **{f"Conv{rank}DTranspose": _transposed_rule(rank) for rank in (1, 2, 3)},
+    **{f"Convolution{rank}DTranspose": _transposed_rule(rank) for rank in (2, 3)},
+    **{f"MaxPooling{rank}D": _pooling_rule(rank, largest=True) for rank in (1, 2, 3)},
+    **{f"MaxPool{rank}D": _pooling_rule(rank, largest=True) for rank in (1, 2, 3)},
+    **{f"AveragePooling{rank}D": _pooling_rule(rank, largest=False) for rank in (1, 2, 3)},
+    **{f"AvgPool{rank}D": _pooling_rule(rank, largest=False) for rank in (1, 2, 3)},
     **{f"GlobalMaxPooling{rank}D": _global_pooling(rank, largest=True) for rank in (1, 2, 3)},
     **{f"GlobalMaxPool{rank}D": _global_pooling(rank, largest=True) for rank in (1, 2, 3)},
     **{f"GlobalAveragePooling{rank}D": _global_pooling(rank, largest=False) for rank in (1, 2, 3)},
     **{f"GlobalAvgPool{rank}D": _global_pooling(rank, largest=False) for rank in (1, 2, 3)},
-    **{f"ZeroPadding{rank}D": _padding(rank, "padding", 1) for rank in (1, 2, 3)},
-    **{f"Cropping{rank}D": _padding(rank, "cropping", -1) for rank in (1, 2, 3)},
+    **{f"ZeroPadding{rank}D": _padding_rule(rank, "padding", 1) for rank in (1, 2, 3)},
+    **{f"Cropping{rank}D": _padding_rule(rank, "cropping", -1) for rank in (1, 2, 3)},
     **{f"UpSampling{rank}D": _up_sampling(rank) for rank in (1, 2, 3)},
-    **dict.fromkeys(("Resizing", "CenterCrop", "RandomCrop"), _resized),
+    **dict.fromkeys(("Resizing", "CenterCrop", "RandomCrop"), _resized_sizes),
     **dict.fromkeys(
         (
             "RandomFlip",
@@ -253,7 +253,7 @@ LAYERS: dict[str, Rule] = {
             "RandomContrast",
             "RandomBrightness",
         ),
-        _image,
+        _image_sizes,
     ),
 }
 """These layers, by name."""

@@ -71,7 +71,7 @@ def builtin(call: Call) -> Value:
     return Unknown(origins_of(call.values))
 
 
-def _show(call: Call) -> Value:
+def _call_print(call: Call) -> Value:
     shows_results = any(not isinstance(value, Scalar) for value in call.args)
     for value in call.values:
         if shows_results and any(
@@ -84,7 +84,7 @@ def _show(call: Call) -> Value:
     return Unknown(origins_of(call.values))
 
 
-def _open(call: Call) -> Value:
+def _call_open(call: Call) -> Value:
     path = call.argument(0, "file") or UNKNOWN
     mode = call.argument(1, "mode")
     call.use(path)
@@ -107,12 +107,12 @@ def _convert_to(kind: type) -> _Function:
     def convert(call: Call) -> Value:
         if not call.args:
             return Scalar(kind())
-        return choice(_converted(call, kind, item) for item in alternatives(call.args[0]))
+        return choice(_call_converter(call, kind, item) for item in alternatives(call.args[0]))
 
     return convert
 
 
-def _converted(call: Call, kind: type, value: Value) -> Value:
+def _call_converter(call: Call, kind: type, value: Value) -> Value:
     key = value.key if isinstance(value, Scalar) else None
     if key is not None:
         key.conversions.add(kind.__name__)
@@ -133,7 +133,7 @@ def _converted(call: Call, kind: type, value: Value) -> Value:
     return Unknown(value.origins)
 
 
-def _truth(call: Call) -> Value:
+def _call_bool(call: Call) -> Value:
     if not call.args:
         return Scalar(False)
     key = call.first.key if isinstance(call.first, Scalar) else None
@@ -145,7 +145,7 @@ def _truth(call: Call) -> Value:
     return Unknown(call.args[0].origins) if holds is None else Scalar(holds, call.args[0].origins)
 
 
-def _text(call: Call) -> Value:
+def _call_str(call: Call) -> Value:
     if not call.args:
         return Scalar("")
     value = call.args[0]
@@ -177,7 +177,7 @@ def make_dictionary(call: Call) -> Value:
     return result
 
 
-def _sequence(kind: str) -> _Function:
+def _sequence_function(kind: str) -> _Function:
     def convert(call: Call) -> Value:
         if not call.args:
             return Sequence([], kind=kind)
@@ -199,7 +199,7 @@ def _sequence(kind: str) -> _Function:
     return convert
 
 
-def _getattr(call: Call) -> Value:
+def _call_getattr(call: Call) -> Value:
     if len(call.args) < 2:
         return UNKNOWN
     default = call.args[2] if len(call.args) > 2 else None
@@ -222,7 +222,7 @@ def _getattr(call: Call) -> Value:
     return choice(reading.attribute(call.frame, item, name, call.spot, default) for item in owners)
 
 
-def _setattr(call: Call) -> Value:
+def _call_setattr(call: Call) -> Value:
     if len(call.args) == 3:
         name = constant_text(call.args[1])
         for item in alternatives(call.args[0]):
@@ -237,7 +237,7 @@ def _setattr(call: Call) -> Value:
     return NONE
 
 
-def _hasattr(call: Call) -> Value:
+def _call_hasattr(call: Call) -> Value:
     if len(call.args) == 2:
         name = constant_text(call.args[1])
         owner = call.args[0]
@@ -271,7 +271,7 @@ _CLASSES: dict[str, tuple[type, ...]] = {
 }
 
 
-def _isinstance(call: Call) -> Value:
+def _call_isinstance(call: Call) -> Value:
     if len(call.args) != 2:
         return UNKNOWN
     wanted = call.args[1].items if isinstance(call.args[1], Sequence) else [call.args[1]]
@@ -353,7 +353,7 @@ def _is_a(run: Run, value: Value, cls: Value) -> bool | None:
     )
 
 
-def _len(call: Call) -> Value:
+def _call_len(call: Call) -> Value:
     if not call.args:
         return UNKNOWN
     value = call.args[0]
@@ -379,7 +379,7 @@ def _len(call: Call) -> Value:
     return Unknown(origins)
 
 
-def _range(call: Call) -> Value:
+def _call_range(call: Call) -> Value:
     for value in call.values:
         call.use(value)
     for value in call.args:
@@ -388,7 +388,7 @@ def _range(call: Call) -> Value:
     return Made("builtins.range", call.args, call.keywords, call.spot)
 
 
-def _enumerate(call: Call) -> Value:
+def _call_enumerate(call: Call) -> Value:
     items = reading.items_of(call.frame, call.args[0], call.spot) if call.args else None
     if items is None:
         item = reading.item_of(call.args[0]) if call.args else UNKNOWN
@@ -396,7 +396,7 @@ def _enumerate(call: Call) -> Value:
     return Sequence([Sequence([Scalar(number), item], kind="tuple") for number, item in enumerate(items)])
 
 
-def _zip(call: Call) -> Value:
+def _call_zip(call: Call) -> Value:
     lists = [reading.items_of(call.frame, value, call.spot) for value in call.args]
     if any(items is None for items in lists):
         return Sequence([Sequence([reading.item_of(value) for value in call.args], kind="tuple")], open=True)
@@ -405,7 +405,7 @@ def _zip(call: Call) -> Value:
     )
 
 
-def _map(call: Call) -> Value:
+def _call_map(call: Call) -> Value:
     if len(call.args) < 2:
         return UNKNOWN
     items = reading.items_of(call.frame, call.args[1], call.spot)
@@ -416,7 +416,7 @@ def _map(call: Call) -> Value:
     )
 
 
-def _filter(call: Call) -> Value:
+def _call_filter(call: Call) -> Value:
     if len(call.args) == 2:
         items = reading.items_of(call.frame, call.args[1], call.spot) or []
         for item in items[:MAX_RANGE]:
@@ -425,15 +425,15 @@ def _filter(call: Call) -> Value:
     return UNKNOWN
 
 
-def _reversed(call: Call) -> Value:
+def _call_reversed(call: Call) -> Value:
     """Return the items of a list from the last to the first."""
-    found = _sequence("list")(call)
+    found = _sequence_function("list")(call)
     if isinstance(found, Sequence):
         found.items.reverse()
     return found
 
 
-def _sorted(call: Call) -> Value:
+def _call_sorted(call: Call) -> Value:
     made = _in_order(call)
     made.uncounted = bool(call.args) and isinstance(call.args[0], Sequence) and call.args[0].uncounted
     return made
@@ -512,11 +512,11 @@ def _class_of(call: Call) -> Value:
 _SEQUENCES = frozenset({"list", "tuple", "set"})
 
 
-def _super(call: Call) -> Value:
+def _call_super(call: Call) -> Value:
     return Made("builtins.super", (call.frame.receiver or UNKNOWN, call.frame.owner or UNKNOWN), {}, None)
 
 
-def _import(call: Call) -> Value:
+def _call_import(call: Call) -> Value:
     """Return the module that `__import__` returns.
 
     That is the outermost package, or with `fromlist` the module itself.
@@ -533,13 +533,13 @@ def _import(call: Call) -> Value:
     return found if truth(taken) else UNKNOWN
 
 
-def _iterate(call: Call) -> Value:
+def _call_iter(call: Call) -> Value:
     if len(call.args) == 2:
-        return _until(call)
+        return _items_until(call)
     return call.first
 
 
-def _until(call: Call) -> Value:
+def _items_until(call: Call) -> Value:
     """Return the items of `iter(function, sentinel)`, as far as they are known."""
     items: list[Value] = []
     end = constant_of(call.args[1])
@@ -560,7 +560,7 @@ def _next_item(call: Call) -> Value:
     return reading.item_of(call.args[0]) if call.args else UNKNOWN
 
 
-def _variables(call: Call) -> Value:
+def _call_vars(call: Call) -> Value:
     if call.args and isinstance(call.args[0], Instance):
         return reading.attributes_of(call.args[0])
     if call.args and isinstance(call.args[0], Mapping):
@@ -636,7 +636,7 @@ def _any_or_all(call: Call) -> Value:
     return Unknown(origins)
 
 
-def _round(call: Call) -> Value:
+def _call_round(call: Call) -> Value:
     digits = call.argument(1, "ndigits")
     if digits is not None:
         # How a figure is written shows in what is written.
@@ -645,48 +645,48 @@ def _round(call: Call) -> Value:
 
 
 _FUNCTIONS: dict[str, _Function] = {
-    "open": _open,
-    "print": _show,
-    "repr": _show,
-    "format": _show,
-    "input": _show,
-    "id": _show,
-    "hash": _show,
-    "dir": _show,
-    "__import__": _import,
+    "open": _call_open,
+    "print": _call_print,
+    "repr": _call_print,
+    "format": _call_print,
+    "input": _call_print,
+    "id": _call_print,
+    "hash": _call_print,
+    "dir": _call_print,
+    "__import__": _call_import,
     "int": _convert_to(int),
     "float": _convert_to(float),
-    "bool": _truth,
-    "str": _text,
+    "bool": _call_bool,
+    "str": _call_str,
     "dict": make_dictionary,
-    "list": _sequence("list"),
-    "tuple": _sequence("tuple"),
-    "set": _sequence("set"),
-    "frozenset": _sequence("set"),
-    "reversed": _reversed,
-    "getattr": _getattr,
-    "setattr": _setattr,
-    "hasattr": _hasattr,
-    "isinstance": _isinstance,
-    "len": _len,
-    "range": _range,
-    "enumerate": _enumerate,
-    "zip": _zip,
-    "map": _map,
-    "filter": _filter,
-    "sorted": _sorted,
+    "list": _sequence_function("list"),
+    "tuple": _sequence_function("tuple"),
+    "set": _sequence_function("set"),
+    "frozenset": _sequence_function("set"),
+    "reversed": _call_reversed,
+    "getattr": _call_getattr,
+    "setattr": _call_setattr,
+    "hasattr": _call_hasattr,
+    "isinstance": _call_isinstance,
+    "len": _call_len,
+    "range": _call_range,
+    "enumerate": _call_enumerate,
+    "zip": _call_zip,
+    "map": _call_map,
+    "filter": _call_filter,
+    "sorted": _call_sorted,
     "min": _reduce_by("min"),
     "max": _reduce_by("max"),
     "sum": _reduce_by("sum"),
     "abs": _reduce_by("abs"),
-    "round": _round,
+    "round": _call_round,
     "type": _class_of,
-    "super": _super,
-    "iter": _iterate,
+    "super": _call_super,
+    "iter": _call_iter,
     "next": _next_item,
-    "vars": _variables,
+    "vars": _call_vars,
     "globals": _module_variables,
-    "locals": _variables,
+    "locals": _call_vars,
     "eval": _evaluate_text,
     "exec": _evaluate_text,
     "any": _any_or_all,

@@ -77,7 +77,7 @@ def mapping_method(call: Call) -> Value:
     return UNKNOWN
 
 
-def _entry(call: Call) -> Value | None:
+def _entry_of_mapping(call: Call) -> Value | None:
     if not call.args:
         return None
     owner, name = call.mapping, call.name
@@ -96,7 +96,7 @@ def _entry(call: Call) -> Value | None:
     return found
 
 
-def _pairs(call: Call) -> Value:
+def _call_dict_items(call: Call) -> Value:
     entries = call.mapping.entries
     pairs: list[Value] = [
         Sequence([call.run.name_of(key, value), value], kind="tuple") for key, value in entries.items()
@@ -104,7 +104,7 @@ def _pairs(call: Call) -> Value:
     return Sequence(pairs, open=call.mapping.open)
 
 
-def _names(call: Call) -> Value:
+def _call_keys(call: Call) -> Value:
     found = Sequence(
         [call.run.name_of(key, value) for key, value in call.mapping.entries.items()], open=call.mapping.open
     )
@@ -112,12 +112,12 @@ def _names(call: Call) -> Value:
     return found
 
 
-def _values(call: Call) -> Value:
+def _call_values(call: Call) -> Value:
     # As with pairs, who goes through all of them asks for none.
     return Sequence(list(call.mapping.entries.values()), open=call.mapping.open)
 
 
-def _update(call: Call) -> Value:
+def _call_update(call: Call) -> Value:
     for value in call.args:
         writing.update(call.frame, call.mapping, value, call.spot)
     for key, value in call.keywords.items():
@@ -140,26 +140,26 @@ def _has_item(call: Call) -> Value | None:
     return UNKNOWN if call.args else None
 
 
-def _clear(call: Call) -> Value:
+def _call_clear(call: Call) -> Value:
     if call.run.sure:
         call.mapping.entries.clear()
     return NONE
 
 
 _MAPPING_METHODS: dict[str, Model] = {
-    "get": _entry,
-    "pop": _entry,
-    "setdefault": _entry,
-    "__getitem__": _entry,
-    "items": _pairs,
-    "keys": _names,
-    "values": _values,
-    "update": _update,
+    "get": _entry_of_mapping,
+    "pop": _entry_of_mapping,
+    "setdefault": _entry_of_mapping,
+    "__getitem__": _entry_of_mapping,
+    "items": _call_dict_items,
+    "keys": _call_keys,
+    "values": _call_values,
+    "update": _call_update,
     "copy": _copy_mapping,
     "__copy__": _copy_mapping,
     "__setitem__": _set_item,
     "__contains__": _has_item,
-    "clear": _clear,
+    "clear": _call_clear,
 }
 
 # Lists, tuples and sets
@@ -183,7 +183,7 @@ def _in_open_loop(call: Call) -> bool:
     return call.run.tensors is not None and bool(call.run.turns)
 
 
-def _append(call: Call) -> Value | None:
+def _call_append(call: Call) -> Value | None:
     if not call.args:
         return None
     owner = call.sequence
@@ -194,7 +194,7 @@ def _append(call: Call) -> Value | None:
     return NONE
 
 
-def _extend(call: Call) -> Value | None:
+def _call_extend(call: Call) -> Value | None:
     if not call.args:
         return None
     owner, other = call.sequence, call.args[0]
@@ -207,7 +207,7 @@ def _extend(call: Call) -> Value | None:
     return owner if call.name == "union" else NONE
 
 
-def _insert(call: Call) -> Value | None:
+def _call_insert(call: Call) -> Value | None:
     if len(call.args) != 2:
         return None
     owner, index = call.sequence, constant_of(call.args[0])
@@ -217,7 +217,7 @@ def _insert(call: Call) -> Value | None:
     return NONE
 
 
-def _pop(call: Call) -> Value:
+def _call_pop(call: Call) -> Value:
     owner = call.sequence
     index = constant_of(call.args[0]) if call.args else -1
     if _is_settled(call) and isinstance(index, int) and -len(owner.items) <= index < len(owner.items):
@@ -232,12 +232,12 @@ def _is_settled(call: Call) -> bool:
     return owner.kind == "list" and not owner.open and call.run.sure and not _in_open_loop(call)
 
 
-def _difference(call: Call) -> Value | None:
+def _set_difference(call: Call) -> Value | None:
     return names_left(call.run, call.sequence, call.first, call.spot) if len(call.args) == 1 else None
 
 
 def _is_subset(call: Call) -> Value | None:
-    left = _difference(call)
+    left = _set_difference(call)
     return None if left is None else Scalar(not left.items) if isinstance(left, Sequence) else UNKNOWN
 
 
@@ -249,31 +249,31 @@ def _number_of_items(call: Call) -> Value:
     return Unknown(origins_of(call.sequence.items))
 
 
-def _reverse(call: Call) -> Value:
+def _call_reverse(call: Call) -> Value:
     if call.run.sure:
         call.sequence.items.reverse()
     return NONE
 
 
-def _reorder(_: Call) -> Value:
+def _call_sort(_: Call) -> Value:
     return NONE
 
 
 _SEQUENCE_METHODS: dict[str, Model] = {
-    "append": _append,
-    "add": _append,
-    "extend": _extend,
-    "update": _extend,
-    "union": _extend,
-    "difference": _difference,
+    "append": _call_append,
+    "add": _call_append,
+    "extend": _call_extend,
+    "update": _call_extend,
+    "union": _call_extend,
+    "difference": _set_difference,
     "issubset": _is_subset,
-    "insert": _insert,
-    "pop": _pop,
+    "insert": _call_insert,
+    "pop": _call_pop,
     "copy": _copy_sequence,
     "index": _number_of_items,
     "count": _number_of_items,
-    "sort": _reorder,
-    "reverse": _reverse,
+    "sort": _call_sort,
+    "reverse": _call_reverse,
 }
 
 # Methods of the next class in line

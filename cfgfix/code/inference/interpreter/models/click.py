@@ -153,7 +153,7 @@ def call_command(
     call: Call, plain: FunctionObject, declared: tuple[Made, ...], decorated: tuple[str, ...]
 ) -> Value:
     """Call a command's function as click does, with its context and options."""
-    context = _context(call)
+    context = _shared_context(call)
     values = values_given(call, tuple(made for made in declared if made.name in DECLARES))
     mine = context.attributes.get("default_map")
     if isinstance(mine, Mapping) and "click.group" not in decorated:
@@ -191,7 +191,7 @@ _OF_CALL = _OF_CONTEXT | {
 """Named arguments of a call of a command that are click's own."""
 
 
-def _context(call: Call) -> Made:
+def _shared_context(call: Call) -> Made:
     """Return the context that all commands of the run share."""
     run = call.run
     if run.context is None:

@@ -33,7 +33,7 @@ def _config_file(call: Call) -> Value:
     name = constant_text(call.argument(0, "name") or UNKNOWN)
     if name is None:
         return UNKNOWN
-    given = [text for path, text in _given(call.run, name) if not path]
+    given = [text for path, text in _overrides_given(call.run, name) if not path]
     said = given[-1] if given else constant_text(call.argument(1, "default") or UNKNOWN)
     made: Value = UNKNOWN
     path, mark, argument = (said or "").partition(":")
@@ -41,27 +41,27 @@ def _config_file(call: Call) -> Value:
     maker = call.run.module(module).names.names.get(_MAKER) if module is not None else None
     if isinstance(maker, FunctionObject):
         made = call.run.call(Call(call.frame, maker, (Scalar(argument),) if mark else (), {}, call.spot))
-    return _flag(call, name, made)
+    return _flag_with_config(call, name, made)
 
 
 def _config_dict(call: Call) -> Value:
     """Return the flag for a config that the program makes itself."""
     name = constant_text(call.argument(0, "name") or UNKNOWN)
-    return UNKNOWN if name is None else _flag(call, name, call.argument(1, "config") or UNKNOWN)
+    return UNKNOWN if name is None else _flag_with_config(call, name, call.argument(1, "config") or UNKNOWN)
 
 
-def _flag(call: Call, name: str, made: Value) -> Value:
+def _flag_with_config(call: Call, name: str, made: Value) -> Value:
     """Note and return a flag with its config, as the command overrides the keys."""
-    for path, text in _given(call.run, name):
+    for path, text in _overrides_given(call.run, name):
         if path and isinstance(made, Mapping):
-            _override(call, made, path, text)
+            _override_key(call, made, path, text)
     call.run.config_flags[name] = made
     holder = Made(FLAG_HOLDER, (Scalar(name),), {}, call.spot)
     holder.attributes["value"] = made
     return holder
 
 
-def _override(call: Call, config: Mapping, path: tuple[str, ...], text: str) -> None:
+def _override_key(call: Call, config: Mapping, path: tuple[str, ...], text: str) -> None:
     """Set a config's key to its value on the command line."""
     holder: Value = config
     for step in path[:-1]:
@@ -82,7 +82,7 @@ def _override(call: Call, config: Mapping, path: tuple[str, ...], text: str) -> 
     writing.write_entry(call.run, holder, path[-1], Unknown(before.origins), call.spot)
 
 
-def _given(run: Run, name: str) -> Iterator[tuple[tuple[str, ...], str]]:
+def _overrides_given(run: Run, name: str) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield the overrides of a config on the command line, as key path and text.
 
     The key path is empty for the config's file.

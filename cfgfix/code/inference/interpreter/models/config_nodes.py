@@ -13,7 +13,7 @@ from cfgfix.code.inference.interpreter.run import Call, Model
 from cfgfix.code.inference.interpreter.values import copied, held_values, key_of, wrapped
 
 
-def _clone(call: Call) -> Value:
+def _call_clone(call: Call) -> Value:
     return copied(call.mapping, 12)
 
 
@@ -50,8 +50,8 @@ def _merge_strict(call: Call, owner: Mapping, other: Mapping, kind: str) -> None
             _merge_strict(call, before, value, kind)
             continue
         if kind == "yacs":
-            value = _decode(value)  # noqa: PLW2901 - what yacs reads stands for what the file says
-        if key is not None and not _fits(before, value, kind):
+            value = _decoded_text(value)  # noqa: PLW2901 - what yacs reads stands for what the file says
+        if key is not None and not _fits_default(before, value, kind):
             call.run.refuse(
                 "wrong-type",
                 key,
@@ -65,7 +65,7 @@ def _merge_strict(call: Call, owner: Mapping, other: Mapping, kind: str) -> None
         owner.entries[name] = value
 
 
-def _decode(value: Value) -> Value:
+def _decoded_text(value: Value) -> Value:
     """Return a text as yacs reads it: a Python literal becomes its value.
 
     yacs 0.1.8 does so in `_decode_cfg_value`.
@@ -82,7 +82,7 @@ def _decode(value: Value) -> Value:
     return Scalar(found, value.origins, value.key) if plain else Unknown(value.origins)
 
 
-def _fits(before: Value, value: Value, kind: str) -> bool:
+def _fits_default(before: Value, value: Value, kind: str) -> bool:
     """Tell whether yacs or ml_collections lets a value replace a default.
 
     yacs 0.1.8 decides in `_check_and_coerce_cfg_value_type`.
@@ -102,7 +102,7 @@ def _fits(before: Value, value: Value, kind: str) -> bool:
     return type(before.value) is type(value.value)
 
 
-def _update(call: Call) -> Value:
+def _call_update(call: Call) -> Value:
     owner = call.mapping
     for value in call.args:
         if isinstance(value, Mapping):
@@ -127,14 +127,14 @@ def _merge_config_dict(call: Call, owner: Mapping, other: Mapping) -> None:
             owner.entries[name] = wrapped(value, owner.flavour, owner.access, owner.absent)
 
 
-def _lock(call: Call) -> Value:
+def _call_lock(call: Call) -> Value:
     for item in held_values(call.mapping):
         if isinstance(item, Mapping):
             item.locked = True
     return call.mapping
 
 
-def _unlock(call: Call) -> Value:
+def _call_unlock(call: Call) -> Value:
     for item in held_values(call.mapping):
         if isinstance(item, Mapping):
             item.locked = False
@@ -154,17 +154,17 @@ def _take_unknown_values(call: Call) -> Value:
 
 
 METHODS: dict[tuple[str, str], Model] = {
-    ("yacs", "clone"): _clone,
+    ("yacs", "clone"): _call_clone,
     ("yacs", "merge_from_file"): _merge_from_file,
     ("yacs", "merge_from_list"): _take_unknown_values,
     ("yacs", "merge_from_other_cfg"): _merge_from_other,
     ("yacs", "freeze"): _change_nothing,
     ("yacs", "defrost"): _change_nothing,
     ("yacs", "dump"): write_down,
-    ("ml_collections", "update"): _update,
-    ("ml_collections", "lock"): _lock,
-    ("ml_collections", "unlock"): _unlock,
-    ("ml_collections", "unlocked"): _unlock,
+    ("ml_collections", "update"): _call_update,
+    ("ml_collections", "lock"): _call_lock,
+    ("ml_collections", "unlock"): _call_unlock,
+    ("ml_collections", "unlocked"): _call_unlock,
     ("ml_collections", "to_dict"): to_plain,
     ("ml_collections", "to_yaml"): write_down,
     ("ml_collections", "to_json"): write_down,

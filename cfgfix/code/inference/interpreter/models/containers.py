@@ -186,7 +186,7 @@ def _add_hparam(call: Call) -> Value:
     return NONE
 
 
-def _override(call: Call) -> Value:
+def _call_override(call: Call) -> Value:
     writing.update(call.frame, call.mapping, call.first, call.spot)
     return call.mapping
 
@@ -211,7 +211,7 @@ FUNCTIONS: dict[str, Model] = {
 METHODS: dict[tuple[str, str], Model] = {
     ("HParams", "add_hparam"): _add_hparam,
     ("HParams", "set_hparam"): _add_hparam,
-    ("HParams", "override_from_dict"): _override,
+    ("HParams", "override_from_dict"): _call_override,
     ("HParams", "parse"): _parse_hparams,
     ("HParams", "parse_json"): _parse_hparams,
     ("HParams", "values"): to_plain,

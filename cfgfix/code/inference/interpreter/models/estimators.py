@@ -33,7 +33,7 @@ def make_estimator(call: Call) -> Value:
     params = _params_of(call)
     if function is None or params is None:
         return library_call(call, call.name)
-    followed = _call(call, function, {**dict.fromkeys(_GIVEN, UNKNOWN), "params": params})
+    followed = _call_if_own(call, function, {**dict.fromkeys(_GIVEN, UNKNOWN), "params": params})
     # Nothing reads the settings but the functions that get them.
     rest = {name: value for name, value in call.keywords.items() if name != "params" or not followed}
     made = library_call(call.handing(call.callee, call.args[:_PARAMS_PLACE], rest), call.name)
@@ -68,12 +68,12 @@ def run_estimator(call: Call, owner: Made) -> Value | None:
     function = call.argument(0, "input_fn")
     params = owner.attributes.get("params")
     given = {"mode": UNKNOWN, "config": UNKNOWN, "params": params or Mapping(open=True)}
-    if function is not None and not _call(call, function, given):
+    if function is not None and not _call_if_own(call, function, given):
         call.use(given["params"], deep=True)
     return library_call(call, f"{owner.name}.{call.name}")
 
 
-def _call(call: Call, function: Value, given: dict[str, Value]) -> bool:
+def _call_if_own(call: Call, function: Value, given: dict[str, Value]) -> bool:
     """Call a value if it is a function of the project, and tell whether it is.
 
     The function gets those of the given arguments that it has parameters for.

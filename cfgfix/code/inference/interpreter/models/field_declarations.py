@@ -162,7 +162,7 @@ def fields_of(run: Run, cls: ClassObject, kind: str) -> list[Field]:
             name = target.name
             if name == "model_config" or name.startswith("__"):
                 continue
-            types, inner, optional = _annotation(run, event.annotation, here)
+            types, inner, optional = _types_of_annotation(run, event.annotation, here)
             if "ClassVar" in types:
                 continue
             default: Value = UNKNOWN
@@ -179,7 +179,7 @@ def fields_of(run: Run, cls: ClassObject, kind: str) -> list[Field]:
                     "ib",
                     "attrib",
                 ):
-                    names = _aliases(default)
+                    names = _aliases_of_field(default)
                     factory = default.keywords.get("default_factory", default.keywords.get("factory"))
                     limits = (*limits, *_limits_given(default))
                     converter = default.keywords.get("converter") if kind == "attrs" else None
@@ -277,7 +277,7 @@ def _limits_given(made: Made) -> tuple[tuple[str, float], ...]:
     )
 
 
-def _aliases(made: Made) -> tuple[str, ...]:
+def _aliases_of_field(made: Made) -> tuple[str, ...]:
     """Return the names under which pydantic takes a field instead of its own."""
     given = made.keywords.get("validation_alias", made.keywords.get("alias"))
     if type(given) is Scalar and isinstance(given.value, str):
@@ -311,7 +311,7 @@ def _items_of(run: Run, expr: Expr | None, cls: ClassObject) -> Field | None:
     name = (dotted(expr.base) or "").rpartition(".")[2]
     if name not in ("List", "list", "Sequence") or isinstance(expr.index, nodes.Collection):
         return None
-    types, inner, optional = _annotation(run, expr.index, cls)
+    types, inner, optional = _types_of_annotation(run, expr.index, cls)
     return Field(
         "item", types, inner, True, UNKNOWN, optional, _limits_of(expr.index), _choices_of(expr.index)
     )
@@ -349,7 +349,7 @@ def _by_field(made: Made) -> tuple[bool, Value]:
     return True, UNKNOWN
 
 
-def _annotation(
+def _types_of_annotation(
     run: Run, expr: Expr | None, cls: ClassObject
 ) -> tuple[frozenset[str], ClassObject | None, bool]:
     """Return an annotation's types, its class of the project, and if it takes None."""
@@ -362,19 +362,19 @@ def _annotation(
     if isinstance(expr, nodes.Subscript):
         name = (dotted(expr.base) or "").rpartition(".")[2]
         if name == "Optional":
-            types, inner, _ = _annotation(run, expr.index, cls)
+            types, inner, _ = _types_of_annotation(run, expr.index, cls)
             return (types | {"None"} if types else types), inner, True
         if name == "ClassVar":
             return frozenset({"ClassVar"}), None, False
         if name == "Union" and isinstance(expr.index, nodes.Collection):
-            return _union(run, expr.index.items, cls)
+            return _types_of_union(run, expr.index.items, cls)
         if name in ("Annotated", "Final"):
             inner_expr = (
                 expr.index.items[0]
                 if isinstance(expr.index, nodes.Collection) and expr.index.items
                 else expr.index
             )
-            return _annotation(run, inner_expr, cls)
+            return _types_of_annotation(run, inner_expr, cls)
         if name in ("List", "list", "Sequence", "Tuple", "tuple", "Set", "set"):
             return frozenset({"list"}), None, False
         if name == "Literal":
@@ -383,7 +383,7 @@ def _annotation(
             return frozenset({"dict"}), None, False
         return frozenset(), None, True
     if isinstance(expr, nodes.Binary) and expr.operator == "|":
-        return _union(run, (expr.left, expr.right), cls)
+        return _types_of_union(run, (expr.left, expr.right), cls)
     name = dotted(expr) or ""
     if name.rpartition(".")[2] in _NUMBERS:
         return frozenset({_NUMBERS[name.rpartition(".")[2]][0]}), None, False
@@ -397,14 +397,14 @@ def _annotation(
     return frozenset(), None, True
 
 
-def _union(
+def _types_of_union(
     run: Run, parts: tuple[Expr, ...], cls: ClassObject
 ) -> tuple[frozenset[str], ClassObject | None, bool]:
     types: frozenset[str] = frozenset()
     inner: ClassObject | None = None
     optional = any_open = False
     for part in parts:
-        found, its, none = _annotation(run, part, cls)
+        found, its, none = _types_of_annotation(run, part, cls)
         any_open = any_open or (not found and its is None)
         types = types | found
         inner = inner or its

@@ -83,7 +83,7 @@ def _note_replaced(call: Call, owner: Instance) -> None:
             written.replaced(before)
 
 
-def _asdict(call: Call) -> Value:
+def _call_asdict(call: Call) -> Value:
     value = call.first
     if isinstance(value, Instance):
         return Mapping(
@@ -111,7 +111,7 @@ def _from_dict(call: Call) -> Value | None:
     return None
 
 
-def _structure(call: Call) -> Value | None:
+def _structured_object(call: Call) -> Value | None:
     """Return the object that cattrs makes of a mapping, with its values converted."""
     cls, data = call.argument(1, "cl"), call.argument(0, "obj")
     if isinstance(cls, ClassObject) and data is not None and kind_of(call.run, cls):
@@ -125,7 +125,7 @@ def _class_of(value: Value) -> ClassObject | None:
     return value if isinstance(value, ClassObject) else None
 
 
-def _fields(call: Call) -> Value | None:
+def _field_objects(call: Call) -> Value | None:
     """Return the fields of a dataclass or attrs class, with name, type and default.
 
     None for other classes.
@@ -177,7 +177,7 @@ def _is_dataclass(call: Call) -> Value:
     return found
 
 
-def _replace(call: Call) -> Value | None:
+def _changed_copy(call: Call) -> Value | None:
     """Return a copy of an object with some fields changed."""
     if not isinstance(call.first, Instance):
         return None
@@ -191,18 +191,18 @@ def _replace(call: Call) -> Value | None:
 
 
 FUNCTIONS: dict[str, Model] = {
-    "cattrs.structure": _structure,
-    "cattr.structure": _structure,
-    "dataclasses.fields": _fields,
-    "attr.fields": _fields,
-    "attrs.fields": _fields,
+    "cattrs.structure": _structured_object,
+    "cattr.structure": _structured_object,
+    "dataclasses.fields": _field_objects,
+    "attr.fields": _field_objects,
+    "attrs.fields": _field_objects,
     "dataclasses.is_dataclass": _is_dataclass,
-    "dataclasses.replace": _replace,
-    "attr.evolve": _replace,
-    "attrs.evolve": _replace,
+    "dataclasses.replace": _changed_copy,
+    "attr.evolve": _changed_copy,
+    "attrs.evolve": _changed_copy,
     "typing.get_type_hints": _type_hints,
-    "dataclasses.asdict": _asdict,
-    "attr.asdict": _asdict,
-    "attrs.asdict": _asdict,
+    "dataclasses.asdict": _call_asdict,
+    "attr.asdict": _call_asdict,
+    "attrs.asdict": _call_asdict,
     "dacite.from_dict": _from_dict,
 }

@@ -238,7 +238,7 @@ def _field_value(call: Call, field: Field, kind: str, value: Value) -> Value:
         # It calls the type of a field on whatever stands there.
         key.conversions.update(field.types & {"int", "float", "str", "bool"})
         if type(value) is Scalar and len(field.types) == 1:
-            found, _ = _coerce(value.value, field, 1)
+            found, _ = _coerced_value(value.value, field, 1)
             return value if found is value.value else Scalar(found, value.origins | {key})
         return value
     if kind == "dacite":
@@ -269,7 +269,7 @@ def _field_value(call: Call, field: Field, kind: str, value: Value) -> Value:
         )
         return value
     if type(value) is Scalar and field.types:
-        found, problem = _coerce(value.value, field, call.run.pydantic)
+        found, problem = _coerced_value(value.value, field, call.run.pydantic)
         if problem:
             call.run.refuse(
                 problem,
@@ -308,7 +308,7 @@ _HOLDS: dict[str, Callable[[float, float], bool]] = {
 }  # fmt: skip
 
 
-def _coerce(value: object, field: Field, version: int) -> tuple[object, str]:
+def _coerced_value(value: object, field: Field, version: int) -> tuple[object, str]:
     """Return a value as pydantic converts it, and the fault.
 
     The fault is `wrong-type`, `cut` where pydantic 1 drops a fraction, or empty.

@@ -55,10 +55,10 @@ def hydra_config(call: Call, made: Made) -> Value:
     steps = [value for name in names if type(value := given.get(name)) is Scalar and value.value is not None]
     path = join_paths([folder, *steps])
     at_main = Call(call.frame, call.callee, call.args, call.keywords, where, call.spread, opaque=call.opaque)
-    return _composed(at_main, path, constant_text(given.get("config_name", NONE)), "hydra.main")
+    return _composed_config(at_main, path, constant_text(given.get("config_name", NONE)), "hydra.main")
 
 
-def _composed(call: Call, path: Value, name: str | None, by: str) -> Value:
+def _composed_config(call: Call, path: Value, name: str | None, by: str) -> Value:
     """Return the config that Hydra makes of a file, of what the program has stored, or of both."""
     stored = {place: _of_stored(call, value) for place, value in call.run.stored_configs.items()}
     found = load(call, "hydra", path, {"call": by, "class": "omegaconf"}, tuple(stored.items()))
@@ -90,7 +90,7 @@ def _hold_to_schema(call: Call, holder: Mapping, depth: int) -> None:
             _hold_to_schema(call, value, depth + 1)
 
 
-def _store(call: Call) -> Value:
+def _call_store(call: Call) -> Value:
     """Note a class or mapping that the program stores for Hydra by a name."""
     name, node = constant_text(call.argument(0, "name") or UNKNOWN), call.argument(1, "node")
     group = constant_text(call.argument(2, "group") or Scalar(""))
@@ -103,7 +103,7 @@ def _store(call: Call) -> Value:
 
 def store_method(call: Call, owner: Made) -> Value | None:
     """Return the result of a method of Hydra's `ConfigStore`; None for others."""
-    return _store(call) if owner.name.endswith("ConfigStore.instance") and call.name == "store" else None
+    return _call_store(call) if owner.name.endswith("ConfigStore.instance") and call.name == "store" else None
 
 
 def _config_of_class(call: Call) -> Value | None:
@@ -155,7 +155,7 @@ def _fit_to_schema(call: Call, holder: Mapping, name: str, value: Value) -> Valu
         return None
     if type(value) is not Scalar or not field.types:
         return value
-    found, fits = _convert(value.value, field.types, optional=field.optional)
+    found, fits = _converted_value(value.value, field.types, optional=field.optional)
     if not fits:
         if key is not None:
             by, takes = f"the field {name} of the schema", tuple(sorted(field.types))
@@ -166,7 +166,7 @@ def _fit_to_schema(call: Call, holder: Mapping, name: str, value: Value) -> Valu
     return value if found is value.value else Scalar(found, value.origins | ({key} if key else set()))
 
 
-def _convert(value: Any, types: frozenset[str], *, optional: bool) -> tuple[Any, bool]:
+def _converted_value(value: Any, types: frozenset[str], *, optional: bool) -> tuple[Any, bool]:
     """Return a value as OmegaConf 2.3 converts it to a type, and whether it can."""
     if value is None:
         return None, optional or "None" in types
@@ -192,7 +192,7 @@ def _convert(value: Any, types: frozenset[str], *, optional: bool) -> tuple[Any,
     return (str(value), True) if kind == "str" else (value, kind not in ("list", "dict"))
 
 
-def _merge(call: Call) -> Value:
+def _call_merge(call: Call) -> Value:
     result = Mapping(access=EITHER, absent="ConfigAttributeError", flavour="omegaconf")
     if isinstance(call.first, Mapping) and call.first.fields is not None:
         result = copied(call.first, 12)
@@ -290,7 +290,7 @@ def _change_no_value(_: Call) -> Value:
     return NONE
 
 
-def _select(call: Call) -> Value:
+def _call_select(call: Call) -> Value:
     path = constant_text(call.args[1]) if len(call.args) > 1 else None
     default = call.keywords.get("default", NONE)
     value = call.first
@@ -301,7 +301,7 @@ def _select(call: Call) -> Value:
     return value
 
 
-def _instantiate(call: Call) -> Value:
+def _call_instantiate(call: Call) -> Value:
     """Return the object that Hydra makes of a section with `_target_`."""
     if not call.args:
         return UNKNOWN
@@ -349,7 +349,7 @@ def _instantiate_section(
     return call.then(callee, args, {**given, **(keywords or {})}, spread=spread)
 
 
-def _initialize(call: Call) -> Value:
+def _call_initialize(call: Call) -> Value:
     """Note the folder of configs, relative to the file of the call."""
     given = call.argument(0, "config_path")
     folder = folder_of(Scalar(call.spot.path))
@@ -363,31 +363,31 @@ def _initialize_dir(call: Call) -> Value:
     return Made("hydra.initialize_config_dir", call.args, call.keywords, call.spot)
 
 
-def _compose(call: Call) -> Value | None:
+def _call_compose(call: Call) -> Value | None:
     """Return the config that `compose` makes of the files in the folder."""
     name = call.argument(0, "config_name")
     folder = call.run.hydra_folder
     if name is None or folder is None:
         return None
-    return _composed(call, join_paths([folder, name]), constant_text(name), "hydra.compose")
+    return _composed_config(call, join_paths([folder, name]), constant_text(name), "hydra.compose")
 
 
 FUNCTIONS: dict[str, Model] = {
-    "hydra.initialize": _initialize,
-    "hydra.experimental.initialize": _initialize,
+    "hydra.initialize": _call_initialize,
+    "hydra.experimental.initialize": _call_initialize,
     "hydra.initialize_config_dir": _initialize_dir,
     "hydra.experimental.initialize_config_dir": _initialize_dir,
-    "hydra.compose": _compose,
-    "hydra.experimental.compose": _compose,
+    "hydra.compose": _call_compose,
+    "hydra.experimental.compose": _call_compose,
     "omegaconf.OmegaConf.structured": _config_of_class,
-    "omegaconf.OmegaConf.merge": _merge,
-    "omegaconf.OmegaConf.unsafe_merge": _merge,
+    "omegaconf.OmegaConf.merge": _call_merge,
+    "omegaconf.OmegaConf.unsafe_merge": _call_merge,
     "omegaconf.OmegaConf.from_cli": _from_cli,
     "omegaconf.OmegaConf.from_dotlist": _from_dotlist,
-    "omegaconf.OmegaConf.select": _select,
+    "omegaconf.OmegaConf.select": _call_select,
     "omegaconf.OmegaConf.set_struct": _change_no_value,
     "omegaconf.OmegaConf.set_readonly": _change_no_value,
     "omegaconf.OmegaConf.resolve": _change_no_value,
-    "hydra.utils.instantiate": _instantiate,
-    "hydra.utils.call": _instantiate,
+    "hydra.utils.instantiate": _call_instantiate,
+    "hydra.utils.call": _call_instantiate,
 }

@@ -48,11 +48,11 @@ def make_parser(call: Call) -> Value:
     made = Mapping(flavour=_PARSER, absent="KeyError")
     defaults = call.argument(0, "defaults")
     if isinstance(defaults, Mapping):
-        made.entries[_DEFAULT] = _section(defaults, cased=False)
+        made.entries[_DEFAULT] = _section_of(defaults, cased=False)
     return made
 
 
-def _section(given: Mapping, *, cased: bool) -> Mapping:
+def _section_of(given: Mapping, *, cased: bool) -> Mapping:
     made = copied(given)
     made.flavour = _SECTION
     made.entries = {
@@ -84,7 +84,7 @@ def _fill_in(sections: list[Mapping]) -> None:
                 section.entries[name] = Unknown(frozenset({key}))
 
 
-def _fill(parser: Mapping, found: Value) -> None:
+def _fill_parser(parser: Mapping, found: Value) -> None:
     """Merge the sections of a file or mapping into those of a parser."""
     if not isinstance(found, Mapping):
         parser.open = True
@@ -93,7 +93,7 @@ def _fill(parser: Mapping, found: Value) -> None:
     for name, given in found.entries.items():
         if not isinstance(given, Mapping):
             continue
-        section = _section(given, cased=cased)
+        section = _section_of(given, cased=cased)
         before = parser.entries.get(name)
         if isinstance(before, Mapping):
             section.entries = {**before.entries, **section.entries}
@@ -110,26 +110,26 @@ def _fill(parser: Mapping, found: Value) -> None:
     parser.open = parser.open or found.open
 
 
-def _read(call: Call) -> Value:
+def _call_read(call: Call) -> Value:
     given = call.argument(0, "filenames") or UNKNOWN
     for item in given.items if isinstance(given, Sequence) else (given,):
         source = OpenFile(text_of(item))
         facts = {"call": "configparser.read", "class": "ini"}
         for found in alternatives(load(call, "ini", source, facts)):
-            _fill(call.mapping, found)
+            _fill_parser(call.mapping, found)
     return Sequence([UNKNOWN], open=True)
 
 
 def _read_file(call: Call) -> Value:
     facts = {"call": f"configparser.{call.name}", "class": "ini"}
     for found in alternatives(load(call, "ini", call.first, facts)):
-        _fill(call.mapping, found)
+        _fill_parser(call.mapping, found)
     return NONE
 
 
 def _read_mapping(call: Call) -> Value:
     for found in alternatives(call.first):
-        _fill(call.mapping, found)
+        _fill_parser(call.mapping, found)
     return NONE
 
 
@@ -145,7 +145,7 @@ def _key_asked_for(call: Call) -> tuple[Value, Value, Value | None]:
     return section, name, fallback
 
 
-def _entry(call: Call) -> Value:
+def _call_get(call: Call) -> Value:
     section, name, fallback = _key_asked_for(call)
     if not isinstance(section, Mapping):
         return fallback or UNKNOWN
@@ -157,8 +157,8 @@ def _entry(call: Call) -> Value:
     return reading.item(call.frame, section, name, call.spot, "NoOptionError", fallback)
 
 
-def _converted(call: Call) -> Value:
-    found = _entry(call)
+def _call_converted(call: Call) -> Value:
+    found = _call_get(call)
     return choice(_as_kind(call, item) for item in alternatives(found))
 
 
@@ -197,7 +197,7 @@ def _has_section(call: Call) -> Value:
     return UNKNOWN if name is None or call.mapping.open else Scalar(name in call.mapping.entries)
 
 
-def _names(call: Call) -> Value:
+def _call_sections(call: Call) -> Value:
     return Sequence(
         [
             call.run.name_of(name, item)
@@ -208,7 +208,7 @@ def _names(call: Call) -> Value:
     )
 
 
-def _options(call: Call) -> Value:
+def _call_options(call: Call) -> Value:
     section = call.mapping.entries.get(constant_text(call.first))
     if not isinstance(section, Mapping):
         return Sequence([], open=True)
@@ -219,7 +219,7 @@ def _options(call: Call) -> Value:
     return found
 
 
-def _items(call: Call) -> Value | None:
+def _call_items(call: Call) -> Value | None:
     if not call.args:
         return None
     section = reading.item(call.frame, call.mapping, call.first, call.spot, "NoSectionError")
@@ -231,7 +231,7 @@ def _items(call: Call) -> Value | None:
     return Sequence(pairs, open=section.open)
 
 
-def _set(call: Call) -> Value:
+def _call_set(call: Call) -> Value:
     section = call.mapping.entries.get(constant_text(call.first))
     value, name = call.argument(2, "value"), call.argument(1, "option")
     if isinstance(section, Mapping) and value is not None and name is not None:
@@ -250,28 +250,32 @@ def _add_section(call: Call) -> Value:
     return NONE
 
 
-def _write(call: Call) -> Value:
+def _call_write(call: Call) -> Value:
     call.run.log(call.mapping, call.spot, to_file=True)
     return NONE
 
 
 FUNCTIONS: dict[str, Model] = dict.fromkeys(PARSERS, make_parser)
 METHODS: dict[tuple[str, str], Model] = {
-    (_PARSER, "read"): _read,
+    (_PARSER, "read"): _call_read,
     (_PARSER, "read_file"): _read_file,
     (_PARSER, "readfp"): _read_file,
     (_PARSER, "read_string"): _read_file,
     (_PARSER, "read_dict"): _read_mapping,
-    (_PARSER, "get"): _entry,
-    (_SECTION, "get"): _entry,
-    **{(flavour, name): _converted for flavour in (_PARSER, _SECTION) for name in (*_KINDS, "getboolean")},
+    (_PARSER, "get"): _call_get,
+    (_SECTION, "get"): _call_get,
+    **{
+        (flavour, name): _call_converted
+        for flavour in (_PARSER, _SECTION)
+        for name in (*_KINDS, "getboolean")
+    },
     (_PARSER, "has_option"): _has_option,
     (_PARSER, "has_section"): _has_section,
-    (_PARSER, "sections"): _names,
-    (_PARSER, "options"): _options,
-    (_PARSER, "items"): _items,
-    (_PARSER, "set"): _set,
+    (_PARSER, "sections"): _call_sections,
+    (_PARSER, "options"): _call_options,
+    (_PARSER, "items"): _call_items,
+    (_PARSER, "set"): _call_set,
     (_PARSER, "add_section"): _add_section,
-    (_PARSER, "write"): _write,
+    (_PARSER, "write"): _call_write,
 }
 """By the flavour of the mapping and the name."""

@@ -45,7 +45,7 @@ MAX_EXPONENT = 64
 """Largest exponent of a power that is worked out."""
 
 
-def _power(base: Any, exponent: Any) -> Any:
+def _power_of(base: Any, exponent: Any) -> Any:
     """Return a number raised to a power.
 
     Raises:
@@ -69,7 +69,7 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "/": operator.truediv,
     "//": operator.floordiv,
     "%": operator.mod,
-    "**": _power,
+    "**": _power_of,
 }
 
 _COMPARES: dict[str, Callable[[Any, Any], Any]] = {
@@ -86,7 +86,7 @@ def binary(run: Run, sign: str, left: Value, right: Value, spot: Spot) -> Value:
     """Return the result of a binary operator."""
     origins = left.origins | right.origins
     if type(left) is Scalar and type(right) is Scalar:
-        result = _computed(run, sign, left, right, spot)
+        result = _computed_scalar(run, sign, left, right, spot)
         if result is not None:
             return Scalar(result.value, origins, optional=left.optional or right.optional)
         return Unknown(origins)
@@ -160,7 +160,7 @@ def names_left(run: Run, wanted: Sequence, given: Value, spot: Spot) -> Sequence
     return Sequence(left, kind="set")
 
 
-def _computed(run: Run, sign: str, left: Scalar, right: Scalar, spot: Spot) -> Scalar | None:
+def _computed_scalar(run: Run, sign: str, left: Scalar, right: Scalar, spot: Spot) -> Scalar | None:
     one, other = left.value, right.value
     if sign == "%" and isinstance(one, str):
         found = percent(left, right)

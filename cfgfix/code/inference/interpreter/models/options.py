@@ -331,7 +331,7 @@ def define_flag(call: Call) -> Value:
     """Declare a flag with `DEFINE_string` or the like, and return its holder."""
     kind = call.name.rpartition(".")[2]
     if kind.startswith("mark_"):
-        _mark(call, kind)
+        _mark_required(call, kind)
         return NONE
     if not kind.startswith("DEFINE"):
         return UNKNOWN
@@ -356,7 +356,7 @@ def define_flag(call: Call) -> Value:
     return made
 
 
-def _mark(call: Call, kind: str) -> None:
+def _mark_required(call: Call, kind: str) -> None:
     """Note the flags of `absl` that a program marks as required."""
     named = call.argument(0, "flag_name" if kind == "mark_flag_as_required" else "flag_names")
     if not call.run.sure:

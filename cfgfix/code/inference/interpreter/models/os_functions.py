@@ -53,7 +53,7 @@ def read_environment(call: Call) -> Value:
     return environment(call.run, call.first, call.args[1] if len(call.args) > 1 else NONE, call.spot)
 
 
-def _join(call: Call) -> Value:
+def _call_join(call: Call) -> Value:
     return join_paths(call.args)
 
 
@@ -64,7 +64,7 @@ def _same_file(call: Call) -> Value:
     return Scalar(normal(known), call.first.origins) if known is not None else path
 
 
-def _folder(call: Call) -> Value:
+def _folder_of_path(call: Call) -> Value:
     return folder_of(text_of(call.first))
 
 
@@ -90,7 +90,7 @@ def _working_path(_: Call) -> Value:
     return FilePath(Scalar("."))
 
 
-def _path(call: Call) -> Value:
+def _call_path(call: Call) -> Value:
     return FilePath(join_paths(call.args) if len(call.args) != 1 else text_of(call.args[0]))
 
 
@@ -103,7 +103,7 @@ def _list_folder(call: Call) -> Value:
     return Sequence([Scalar(os.path.basename(path)) for path in found])
 
 
-def _glob(call: Call) -> Value:
+def _call_glob(call: Call) -> Value:
     call.use(call.first)
     note(call, call.name)
     whole = text_of(call.first)
@@ -129,7 +129,7 @@ def _use_path(call: Call) -> Value:
 
 
 FUNCTIONS: dict[str, Model] = {
-    "os.path.join": _join,
+    "os.path.join": _call_join,
     "os.path.abspath": _same_file,
     "os.path.realpath": _same_file,
     "os.path.expanduser": _same_file,
@@ -137,7 +137,7 @@ FUNCTIONS: dict[str, Model] = {
     "os.path.normpath": _same_file,
     "os.path.relpath": _same_file,
     "os.fspath": _same_file,
-    "os.path.dirname": _folder,
+    "os.path.dirname": _folder_of_path,
     "os.path.basename": _base_name,
     "os.path.splitext": _split_ending,
     "os.path.exists": _test_path,
@@ -150,10 +150,10 @@ FUNCTIONS: dict[str, Model] = {
     "os.environ.get": read_environment,
     "os.listdir": _list_folder,
     "os.scandir": _list_folder,
-    "glob.glob": _glob,
-    "glob.iglob": _glob,
-    "pathlib.Path": _path,
-    "pathlib.PurePath": _path,
-    "pathlib.PosixPath": _path,
+    "glob.glob": _call_glob,
+    "glob.iglob": _call_glob,
+    "pathlib.Path": _call_path,
+    "pathlib.PurePath": _call_path,
+    "pathlib.PosixPath": _call_path,
     "pathlib.Path.cwd": _working_path,
 }

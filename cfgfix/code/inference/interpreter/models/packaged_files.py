@@ -17,7 +17,7 @@ from cfgfix.code.inference.interpreter.run import Call, Model
 from cfgfix.code.inference.interpreter.values import constant_text
 
 
-def _folder(call: Call, anchor: Value | None) -> Value | None:
+def _package_folder(call: Call, anchor: Value | None) -> Value | None:
     """Return the folder of a package, given the package or a module, or the name.
 
     The caller's folder where nothing is given; None where the name is not known.
@@ -36,24 +36,24 @@ def _folder(call: Call, anchor: Value | None) -> Value | None:
     return Scalar(posixpath.dirname(module.path.replace("\\", "/")) or ".")
 
 
-def _files(call: Call) -> Value | None:
-    folder = _folder(call, call.argument(0, "anchor") or call.keywords.get("package"))
+def _call_files(call: Call) -> Value | None:
+    folder = _package_folder(call, call.argument(0, "anchor") or call.keywords.get("package"))
     return FilePath(folder) if folder is not None else None
 
 
-def _path(call: Call) -> Value | None:
+def _path_in_package(call: Call) -> Value | None:
     """Return the path of a file of a package."""
-    folder = _folder(call, call.first)
+    folder = _package_folder(call, call.first)
     return join_paths((folder, *map(text_of, call.args[1:]))) if folder is not None else None
 
 
 def _file_path(call: Call) -> Value | None:
-    path = _path(call)
+    path = _path_in_package(call)
     return FilePath(path) if path is not None else None
 
 
-def _opened(call: Call) -> Value | None:
-    path = _path(call)
+def _call_open(call: Call) -> Value | None:
+    path = _path_in_package(call)
     return OpenFile(path) if path is not None else None
 
 
@@ -66,17 +66,17 @@ FUNCTIONS: dict[str, Model] = {
         f"{package}.{name}": model
         for package in ("importlib.resources", "importlib_resources")
         for name, model in {
-            "files": _files,
+            "files": _call_files,
             "as_file": _as_file,
             "path": _file_path,
-            "open_text": _opened,
-            "open_binary": _opened,
-            "read_text": _opened,
-            "read_binary": _opened,
+            "open_text": _call_open,
+            "open_binary": _call_open,
+            "read_text": _call_open,
+            "read_binary": _call_open,
         }.items()
     },
-    "pkg_resources.resource_filename": _path,
-    "pkg_resources.resource_stream": _opened,
-    "pkg_resources.resource_string": _opened,
-    "pkgutil.get_data": _opened,
+    "pkg_resources.resource_filename": _path_in_package,
+    "pkg_resources.resource_stream": _call_open,
+    "pkg_resources.resource_string": _call_open,
+    "pkgutil.get_data": _call_open,
 }

@@ -37,17 +37,17 @@ def experiment_method(call: Call, owner: Made) -> Value | None:
     """Return the result of an experiment's method; None where it is not modelled."""
     if call.name == "add_config":
         for value in call.args:
-            _add(call, owner, value)
+            _add_to_config(call, owner, value)
         if call.keywords:
-            _fill(call, _config_of(owner), Mapping({**call.keywords}))
+            _fill_config(call, _config_of(owner), Mapping({**call.keywords}))
         return NONE
     if call.name in ("run", "run_commandline", "run_command"):
         given = call.keywords.get("config_updates")
         if isinstance(given, Mapping):
-            _fill(call, _config_of(owner), given)
+            _fill_config(call, _config_of(owner), given)
         main = owner.attributes.get(_MAIN)
         if main is not None:
-            _start(call, owner, main)
+            _start_experiment(call, owner, main)
         return Made("sacred.run.Run", call.args, call.keywords, call.spot)
     return None
 
@@ -76,7 +76,7 @@ def decorate(frame: Frame, function: FunctionObject, decorator: Value, spot: Spo
             owner.attributes[_MAIN] = function
         elif name == "automain":
             if frame.run.runs_as_main(frame.scope.module):
-                _start(call, owner, function)
+                _start_experiment(call, owner, function)
         elif name != "capture":
             frame.run.waiting.append((function, frame))
 
@@ -96,7 +96,7 @@ def call_captured(call: Call, function: FunctionObject) -> Value | None:
     owner = given.args[0]
     assert isinstance(owner, Made)
     whole = _config_of(owner)
-    section = _section(whole, constant_text(given.keywords.get("prefix", UNKNOWN)))
+    section = _section_at(whole, constant_text(given.keywords.get("prefix", UNKNOWN)))
     bound = len(function.args) + len(call.args) + (function.receiver is not None)
     names = [(name, kind) for name, _, _, kind in function.scope.params if kind in ("plain", "keyword")]
     filled = {**call.keywords}
@@ -151,21 +151,21 @@ def _config_of(owner: Made) -> Mapping:
     return found
 
 
-def _start(call: Call, owner: Made, main: Value) -> None:
+def _start_experiment(call: Call, owner: Made, main: Value) -> None:
     """Run an experiment as its command line says: `with net.width=3 night.yaml`."""
     config = _config_of(owner)
     given = call.run.host.arguments() or []
     for item in given[given.index("with") + 1 :] if "with" in given else ():
         name, mark, text = item.partition("=")
         if item.endswith((".yaml", ".yml", ".json")):
-            _add(call, owner, Scalar(item))
+            _add_to_config(call, owner, Scalar(item))
         elif mark:
             *above, last = name.split(".")
             value = Scalar(literal(text).value, frozenset({ConfigKey(OPTIONS, tuple(name.split(".")), None)}))
             holder = Mapping({last: value})
             for step in reversed(above):
                 holder = Mapping({step: holder})
-            _fill(call, config, holder)
+            _fill_config(call, config, holder)
         else:
             # A configuration with a name of its own.
             config.open = True
@@ -176,7 +176,7 @@ def _start(call: Call, owner: Made, main: Value) -> None:
     call.then(main)
 
 
-def _section(config: Mapping, prefix: str | None) -> Mapping | None:
+def _section_at(config: Mapping, prefix: str | None) -> Mapping | None:
     """Return a section of a config by its dotted path; None where it is not known."""
     here: Value | None = config
     for step in prefix.split(".") if prefix else ():
@@ -184,29 +184,29 @@ def _section(config: Mapping, prefix: str | None) -> Mapping | None:
     return here if isinstance(here, Mapping) else None
 
 
-def _add(call: Call, owner: Made, value: Value) -> None:
+def _add_to_config(call: Call, owner: Made, value: Value) -> None:
     """Add a file, a mapping or an unknown value to a config."""
     config = _config_of(owner)
     for item in alternatives(value):
         path = constant_text(item)
         if isinstance(item, Mapping):
-            _fill(call, config, item)
+            _fill_config(call, config, item)
             continue
         how = "json" if path is not None and path.endswith(".json") else "yaml"
         facts = {"call": "sacred.Experiment.add_config", "class": "yaml.FullLoader"}
         found = load(call, how, OpenFile(item), facts)
         if isinstance(found, Mapping):
-            _fill(call, config, found)
+            _fill_config(call, config, found)
         else:
             config.open = True
 
 
-def _fill(call: Call, config: Mapping, other: Mapping) -> None:
+def _fill_config(call: Call, config: Mapping, other: Mapping) -> None:
     """Merge a mapping into a config, section by section."""
     for name, value in other.entries.items():
         before = config.entries.get(name)
         if isinstance(before, Mapping) and isinstance(value, Mapping):
-            _fill(call, before, value)
+            _fill_config(call, before, value)
         else:
             writing.write_entry(call.run, config, name, value, call.spot)
     config.open = config.open or other.open
@@ -232,4 +232,4 @@ def _run_config(call: Call, owner: Made, function: FunctionObject) -> None:
         for name, value in names.names.items()
         if not name.startswith("_") and given.get(name) is not value
     }
-    _fill(call, config, Mapping({**made}))
+    _fill_config(call, config, Mapping({**made}))

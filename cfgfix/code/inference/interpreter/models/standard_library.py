@@ -30,7 +30,7 @@ def _copy_shallow(call: Call) -> Value:
     return copied(call.args[0]) if call.args else UNKNOWN
 
 
-def _partial(call: Call) -> Value:
+def _call_partial(call: Call) -> Value:
     if isinstance(call.first, FunctionObject):
         return call.first.given(call.args[1:], call.keywords, call.spread)
     for value in call.values:
@@ -103,7 +103,7 @@ def _default_mapping(_: Call) -> Value:
 GETTERS = frozenset({"operator.itemgetter", "operator.attrgetter"})
 
 
-def _getter(call: Call) -> Value:
+def _call_getter(call: Call) -> Value:
     return Made(call.name, call.args, call.keywords, call.spot)
 
 
@@ -156,7 +156,7 @@ def call_getter(call: Call, getter: Made) -> Value:
     return found[0] if len(found) == 1 else Sequence(found, kind="tuple")
 
 
-def _template(call: Call) -> Value:
+def _call_template(call: Call) -> Value:
     return Made(call.name, call.args, call.keywords, call.spot)
 
 
@@ -173,7 +173,7 @@ def fill_template(call: Call, template: Made) -> Value | None:
     return OpenFile(source.path, filled=True)
 
 
-def _fill(call: Call) -> Value | None:
+def _filled_template(call: Call) -> Value | None:
     """Return the text of a file after a call has filled in variables or changed it.
 
     None where the call gets no file's text.
@@ -182,7 +182,7 @@ def _fill(call: Call) -> Value | None:
     return OpenFile(source.path, filled=True) if source is not None else None
 
 
-def _chain(call: Call) -> Value | None:
+def _chained_mapping(call: Call) -> Value | None:
     """Return a `ChainMap` as one mapping, with each name from the first that has it.
 
     None where one of the mappings is not known.
@@ -208,7 +208,7 @@ def _chain(call: Call) -> Value | None:
     return found
 
 
-def _reduce(call: Call) -> Value | None:
+def _reduced_value(call: Call) -> Value | None:
     """Return what `functools.reduce` makes of items that are known; None for others."""
     items = reading.items_of(call.frame, call.args[1], call.spot) if len(call.args) > 1 else None
     if items is None or len(items) > MAX_TURNS or (not items and len(call.args) < 3):
@@ -228,7 +228,7 @@ def _get_item(call: Call) -> Value | None:
     )
 
 
-def _signature(call: Call) -> Value | None:
+def _signature_value(call: Call) -> Value | None:
     """Return the signature of a project's function or class: its parameters by name."""
     function = call.first
     if isinstance(function, ClassObject):
@@ -243,19 +243,19 @@ def _signature(call: Call) -> Value | None:
 
 
 FUNCTIONS: dict[str, Model] = {
-    "operator.itemgetter": _getter,
-    "operator.attrgetter": _getter,
+    "operator.itemgetter": _call_getter,
+    "operator.attrgetter": _call_getter,
     "operator.getitem": _get_item,
-    "functools.reduce": _reduce,
-    "inspect.signature": _signature,
-    "collections.ChainMap": _chain,
-    "string.Template": _template,
-    "jinja2.Template": _template,
-    "os.path.expandvars": _fill,
+    "functools.reduce": _reduced_value,
+    "inspect.signature": _signature_value,
+    "collections.ChainMap": _chained_mapping,
+    "string.Template": _call_template,
+    "jinja2.Template": _call_template,
+    "os.path.expandvars": _filled_template,
     "copy.copy": _copy_shallow,
     "copy.deepcopy": _copy_deep,
-    "collections.namedtuple": _getter,
-    "functools.partial": _partial,
+    "collections.namedtuple": _call_getter,
+    "functools.partial": _call_partial,
     "importlib.import_module": _import_named,
     "hydra.utils.get_class": _import_named,
     "hydra.utils.get_method": _import_named,

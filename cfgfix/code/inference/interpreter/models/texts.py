@@ -194,7 +194,7 @@ def text_method(call: Call, owner: Value) -> Value:
             for field, value in call.keywords.items():
                 if f"{{{field}" in known:
                     call.use(call.run.taken(value, call.spot))
-        return _format(known, call.args, call.keywords, origins)
+        return _formatted_text(known, call.args, call.keywords, origins)
     if name in ("encode", "decode"):
         return owner
     for value in call.args:
@@ -211,7 +211,7 @@ def _may_grow(known: str, name: str, values: list[Any]) -> bool:
     return False
 
 
-def _format(
+def _formatted_text(
     known: str, args: tuple[Value, ...], keywords: dict[str, Value], origins: frozenset[ConfigKey]
 ) -> Value:
     import string

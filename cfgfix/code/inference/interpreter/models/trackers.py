@@ -9,7 +9,7 @@ from cfgfix.code.inference.interpreter.run import Call, Model
 from cfgfix.code.inference.interpreter.values import wrapped
 
 
-def _settings(call: Call) -> Mapping:
+def _tracker_settings(call: Call) -> Mapping:
     """Return the settings of the tracker's run.
 
     They begin empty and open, since a sweep may add to them.
@@ -20,10 +20,10 @@ def _settings(call: Call) -> Mapping:
     return run.tracked
 
 
-def _start(call: Call) -> Value:
+def _start_tracker(call: Call) -> Value:
     """Start a tracker's run, with its settings as `wandb.config` and `run.config`."""
     made = library_call(call, call.name)
-    settings = _settings(call)
+    settings = _tracker_settings(call)
     given = call.keywords.get("config")
     if given is not None:
         writing.update(call.frame, settings, wrapped(given, "wandb", EITHER, "AttributeError"), call.spot)
@@ -36,9 +36,9 @@ def _add_settings(call: Call) -> Value:
     made = library_call(call, call.name)
     for value in call.args:
         writing.update(
-            call.frame, _settings(call), wrapped(value, "wandb", EITHER, "AttributeError"), call.spot
+            call.frame, _tracker_settings(call), wrapped(value, "wandb", EITHER, "AttributeError"), call.spot
         )
     return made
 
 
-FUNCTIONS: dict[str, Model] = {"wandb.init": _start, "wandb.config.update": _add_settings}
+FUNCTIONS: dict[str, Model] = {"wandb.init": _start_tracker, "wandb.config.update": _add_settings}
