@@ -74,6 +74,12 @@ _PACKAGES = frozenset(
         "mmengine",
         "mmcv",
         "configargparse",
+        "anyconfig",
+        "benedict",
+        "box",
+        "configobj",
+        "munch",
+        "pydantic_yaml",
     }
 )
 """Packages that read configs."""
@@ -357,15 +363,18 @@ def uses_framework(module: Module) -> bool:
 
 
 def _names_config(module: Module) -> bool:
-    """Tell whether a call in a module gets a literal config path.
+    """Tell whether a module has a literal config path.
 
-    An example is `ng.Config("run.yml")`.
+    A call may get it, as `ng.Config("run.yml")`, a parameter have it as its default, or a name.
     """
     return any(
         isinstance(value, Literal) and isinstance(value.value, str) and value.value.endswith(DATA)
         for scope in module.summary.scopes
-        for call in scope.calls
-        for value in (*call.args, *(value for _, value in call.keywords))
+        for value in (
+            *(item for call in scope.calls for item in (*call.args, *(value for _, value in call.keywords))),
+            *(item.default for item in scope.params if item.default is not None),
+            *(event.value for event in scope.body if event.kind in ("assign", "annotate")),
+        )
     )
 
 

@@ -171,6 +171,34 @@ CASES = {
         "feed:\n  gates: 2\n  hay: 3\n",
         [("dead-key", "feed.hay")],
     ),
+    "defaults of commands, from a callback": (
+        """
+        def defaults(ctx, param, value):
+            with open(value) as file:
+                ctx.default_map = yaml.safe_load(file)
+            return value
+
+        @click.group()
+        @click.option("--config", default="barn.yaml", callback=defaults, is_eager=True)
+        @click.option("--cows", default=3, type=int)
+        @click.pass_context
+        def farm(ctx, config, cows):
+            ctx.obj = cows
+
+        @farm.command()
+        @click.option("--gates", type=int, default=1)
+        @click.option("--rails", type=int, default=1)
+        @click.pass_obj
+        def feed(cows, gates, rails):
+            tf.keras.layers.Dense(gates * rails * cows)
+
+        if __name__ == "__main__":
+            farm()
+        """,
+        "cows: 4\nfeed:\n  gates: '2'\n  rails: 3\n",
+        "cows: 4\nfeed:\n  gates: two\n  rail: 3\n",
+        [("misspelt-key", "feed.rail"), ("refused-value", "feed.gates")],
+    ),
     "an object that a decorator of click makes": (
         """
         class Store:
@@ -279,3 +307,43 @@ def test_another_file_that_a_config_may_name(tmp_path: Path) -> None:
     assert found["barns/large.yaml"] == [("misspelt-key", "rail")]
     assert found["barns/small.yaml"] == []
     assert "herd/large.yaml" not in found
+
+
+BOXED = """
+import tensorflow as tf
+from box import Box
+
+
+def load(path="barn.yaml"):
+    return Box.from_yaml(filename=path, default_box=True, box_dots=True)
+
+
+barn = load()
+tf.keras.layers.Dense(barn["pen.gates"])
+tf.keras.layers.Dense(barn.pen.rails or 3)
+"""
+
+
+def test_a_program_that_only_a_container_loads_a_file_for(tmp_path: Path) -> None:
+    wrong = {"train.py": BOXED, "barn.yaml": "pen:\n  gates: 2\n  rail: 3\n  hay: 4\n"}
+    assert told(tmp_path / "wrong", wrong)["barn.yaml"] == [
+        ("misspelt-key", "pen.rail"),
+        ("dead-key", "pen.hay"),
+    ]
+    right = {"train.py": BOXED, "barn.yaml": "pen:\n  gates: 2\n  rails: 3\n"}
+    assert told(tmp_path / "right", right)["barn.yaml"] == []
+
+
+UNKNOWN_PACKAGE = """
+import tensorflow as tf
+import stable
+
+FILE = "barn.yaml"
+barn = stable.Config(FILE)
+tf.keras.layers.Dense(barn.gates)
+"""
+
+
+def test_a_program_that_only_a_package_loads_a_file_for(tmp_path: Path) -> None:
+    files = {"train.py": UNKNOWN_PACKAGE, "barn.yaml": "gates: 2\nhay: 4\n"}
+    assert told(tmp_path, files)["barn.yaml"] == [("dead-key", "hay")]

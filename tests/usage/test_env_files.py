@@ -27,6 +27,14 @@ READS = {
         "class Kiln(BaseSettings):\n    shelves: int = 3\n\n    class Config:\n        env_prefix = 'kiln_'\n\n\nshelves = Kiln().shelves",
         "warning",
     ),
+    "an option of a command": (
+        "KILN_SHELF=4\n",
+        (
+            "import click\n\n\n@click.command(context_settings={'auto_envvar_prefix': 'KILN'})\n@click.option('--shelves', default=3)\n"
+            "def bake(shelves):\n    tf.keras.layers.Dense(shelves)\n\n\nbake()\nshelves = 3"
+        ),
+        "warning",
+    ),
 }
 SILENT = {
     "as it is read": ("KILN_SHELVES=4\nKILN_SHELF=2\n", "shelves = int(os.environ['KILN_SHELVES'])"),

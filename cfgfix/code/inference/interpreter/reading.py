@@ -10,7 +10,13 @@ from cfgfix.code.inference.interpreter.command_line import ENVIRONMENT, OPTIONS
 from cfgfix.code.inference.interpreter.decisions import ACCESSORS
 from cfgfix.code.inference.interpreter.events import DEFAULT, REQUIRED, Asked, WrongAccess
 from cfgfix.code.inference.interpreter.library_names import canonical
-from cfgfix.code.inference.interpreter.models.method_names import CASELESS, DICT_METHODS, GROWING, METHODS_OF
+from cfgfix.code.inference.interpreter.models.method_names import (
+    CASELESS,
+    DICT_METHODS,
+    DOTTED,
+    GROWING,
+    METHODS_OF,
+)
 from cfgfix.code.inference.interpreter.models.options import (
     FLAG_HOLDER,
     FLAGS,
@@ -51,6 +57,7 @@ from cfgfix.code.inference.interpreter.objects import (
 from cfgfix.code.inference.interpreter.run import MAX_TURNS, Call, Frame, Run
 from cfgfix.code.inference.interpreter.values import (
     MAX_CHOICES,
+    alternatives,
     choice,
     constant_of,
     entry_name,
@@ -396,6 +403,12 @@ def item(
             if not owner.entries:
                 return UNKNOWN
             return choice(run.taken(item, spot) for item in owner.entries.values())
+        if owner.flavour in DOTTED and isinstance(name, str) and "." in name and name not in owner.entries:
+            first, _, rest = name.partition(".")
+            inner = item(frame, owner, Scalar(first), spot, absent, default)
+            return choice(
+                item(frame, one, Scalar(rest), spot, absent, default) for one in alternatives(inner)
+            )
         if owner.flavour in CASELESS and isinstance(name, str) and name not in owner.entries:
             name = name.lower()
         found = owner.entries.get(name)

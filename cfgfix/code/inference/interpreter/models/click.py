@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from cfgfix.code.inference.interpreter.command_line import ENVIRONMENT, Option
+from cfgfix.code.inference.interpreter.events import DEFAULT, Asked
 from cfgfix.code.inference.interpreter.models.method_names import CONTEXT
 from cfgfix.code.inference.interpreter.models.options import (
     COMMAND,
@@ -13,6 +15,7 @@ from cfgfix.code.inference.interpreter.models.options import (
 from cfgfix.code.inference.interpreter.objects import (
     NONE,
     UNKNOWN,
+    ConfigKey,
     External,
     FunctionObject,
     Made,
@@ -24,6 +27,7 @@ from cfgfix.code.inference.interpreter.run import Call
 from cfgfix.code.inference.interpreter.values import choice, constant_text, name_of, truth
 
 DECLARES = ("click.option", "click.argument")
+COMMANDS = ("click.group", "click.command")
 _KINDS = {
     "click.STRING": "builtins.str",
     "click.Path": "builtins.str",
@@ -153,19 +157,21 @@ def call_command(
     call: Call, plain: FunctionObject, declared: tuple[Made, ...], decorated: tuple[str, ...]
 ) -> Value:
     """Call a command's function as click does, with its context and options."""
-    context = _shared_context(call)
+    whole = call.run.context is None
+    context = _shared_context(call, _settings_in(declared))
+    if "click.group" in decorated:
+        for name in _OF_CONTEXT & call.keywords.keys():
+            context.attributes[name] = call.keywords[name]
     values = values_given(call, tuple(made for made in declared if made.name in DECLARES))
+    _call_back(call, context, declared, values)
+    _note_variables(call, context, plain, values, whole=whole)
     mine = context.attributes.get("default_map")
     if isinstance(mine, Mapping) and "click.group" not in decorated:
         name = plain.scope.name
         mine = mine.entries.get(name, mine.entries.get(name.replace("_", "-")))
-    for name in values if isinstance(mine, Mapping) else ():
-        given = mine.entries.get(name) if isinstance(mine, Mapping) else None
-        if given is not None:
-            values[name] = choice((call.run.taken(given, call.spot), values[name]))
-    if "click.group" in decorated:
-        for name in _OF_CONTEXT & call.keywords.keys():
-            context.attributes[name] = call.keywords[name]
+    if isinstance(mine, Mapping):
+        call.run.taken(mine, call.spot)
+        _take_defaults(call, mine, values)
     first: tuple[Value, ...] = ()
     maker = next((made for made in declared if made.name == MAKES_OBJECT), None)
     if maker is not None:
@@ -178,8 +184,83 @@ def call_command(
     return call.then(plain, first, {**values, **keywords}, opaque=True)
 
 
+def _settings_in(declared: tuple[Made, ...]) -> dict[str, Value]:
+    """Return the settings of the context that the decorator of a command gives."""
+    found: dict[str, Value] = {}
+    for made in declared:
+        settings = made.keywords.get("context_settings") if made.name in COMMANDS else None
+        if isinstance(settings, Mapping):
+            found |= {str(name): value for name, value in settings.entries.items() if name in _OF_CONTEXT}
+    return found
+
+
+def _call_back(call: Call, context: Made, declared: tuple[Made, ...], values: dict[str, Value]) -> None:
+    """Call the callbacks of options, those of eager ones first, with what they get by default."""
+    ready = [made for made in declared if isinstance(made.keywords.get("callback"), FunctionObject)]
+    for made in sorted(ready, key=lambda made: not truth(made.keywords.get("is_eager", NONE))):
+        names = [text for text in map(constant_text, made.args) if text is not None]
+        plain = [text for text in names if not text.startswith("-")] or [
+            text.lstrip("-") for text in names if text.startswith("--")
+        ]
+        name = plain[0].replace("-", "_").lower() if plain else ""
+        if name not in values:
+            continue
+        given = made.keywords.get("default", values[name])
+        parameter = Made("click.Parameter", (), {}, call.spot)
+        values[name] = call.then(made.keywords["callback"], (context, parameter, given))
+
+
+def _take_defaults(call: Call, section: Mapping, values: dict[str, Value]) -> None:
+    """Put what a default map has for options in the place of their own defaults."""
+    run = call.run
+    for name, before in values.items():
+        option = run.options.get(name)
+        given = section.entries.get(name)
+        if given is not None:
+            taken = _as_option_reads(call, option, run.taken(given, call.spot), name)
+            if option is not None and type(taken) is Scalar:
+                taken = Scalar(taken.value, taken.origins | {option.key}, taken.key)
+            values[name] = choice((taken, before)) if option is None or option.required else taken
+        elif section.sections and not section.open:
+            spot = option.spot if option is not None else call.spot
+            run.asked.append(
+                Asked(section.sections, name, DEFAULT, spot, default=before, conditions=run.conditions)
+            )
+
+
+def _as_option_reads(call: Call, option: Option | None, value: Value, name: str) -> Value:
+    """Return a value of a default map as the option's type converts it, noting a refusal."""
+    kind = {"builtins.int": int, "builtins.float": float}.get(option.kind if option is not None else "")
+    if kind is None or type(value) is not Scalar or not isinstance(value.value, str) or value.key is None:
+        return value
+    try:
+        found = kind(value.value)
+    except ValueError:
+        takes = (kind.__name__,)
+        call.run.refuse(
+            "wrong-type", value.key, f"the option {name}", call.spot, "BadParameter", takes, value=value.value
+        )
+        return value
+    value.key.conversions.add(kind.__name__)
+    return Scalar(found, value.origins, None)
+
+
+def _note_variables(
+    call: Call, context: Made, plain: FunctionObject, values: dict[str, Value], *, whole: bool
+) -> None:
+    """Note the variables of the environment that click reads for the options of a command."""
+    prefix = constant_text(context.attributes.get("auto_envvar_prefix", NONE))
+    for name in values if prefix else ():
+        steps = (prefix, name) if whole else (prefix, plain.scope.name, name)
+        known = "_".join(step or "" for step in steps).upper().replace("-", "_")
+        key = call.run.variables.setdefault(known, ConfigKey(ENVIRONMENT, (known,), None))
+        option = call.run.options.get(name)
+        key.reads.append(option.spot if option is not None else call.spot)
+        key.fallback = key.fallback or values[name]
+
+
 MAKES_OBJECT = "click.make_pass_decorator"
-_OF_CONTEXT = frozenset({"obj", "default_map"})
+_OF_CONTEXT = frozenset({"obj", "default_map", "auto_envvar_prefix"})
 _OF_CALL = _OF_CONTEXT | {
     "args",
     "prog_name",
@@ -191,12 +272,19 @@ _OF_CALL = _OF_CONTEXT | {
 """Named arguments of a call of a command that are click's own."""
 
 
-def _shared_context(call: Call) -> Made:
-    """Return the context that all commands of the run share."""
+def _shared_context(call: Call, settings: dict[str, Value]) -> Made:
+    """Return the context that all commands of the run share.
+
+    Args:
+        call: The call of a command.
+        settings: What its decorator says for the context, where the call makes one.
+    """
     run = call.run
     if run.context is None:
         run.context = Made(CONTEXT, (), {}, call.spot)
         run.context.attributes["obj"] = NONE
+        for setting, value in settings.items():
+            run.context.attributes[setting] = value
     return run.context
 
 

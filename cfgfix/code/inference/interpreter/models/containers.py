@@ -94,6 +94,9 @@ def make_container(call: Call) -> Value:
 
 def _container_of(call: Call, name: str, value: Value | None) -> Value:
     flavour, access, absent = CONTAINERS[name]
+    default = call.keywords.get("default_box", NONE)
+    if constant_text(default) is not None or (type(default) is Scalar and default.value):
+        absent = None
     if value is None or (type(value) is Scalar and value.value is None):
         made = Mapping(access=access, absent=absent, flavour=flavour)
     elif isinstance(value, ClassObject):
@@ -117,9 +120,6 @@ def _container_of(call: Call, name: str, value: Value | None) -> Value:
             written.arguments(made, call.spot)
         else:
             written.container(made, call.spot)
-    default = call.keywords.get("default_box", NONE)
-    if constant_text(default) is not None or (type(default) is Scalar and default.value):
-        made.absent = None
     return made
 
 

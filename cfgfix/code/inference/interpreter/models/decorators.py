@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from cfgfix.code.inference.interpreter.models.click import DECLARES, MAKES_OBJECT, call_command, run_commands
+from cfgfix.code.inference.interpreter.models.click import (
+    COMMANDS,
+    DECLARES,
+    MAKES_OBJECT,
+    call_command,
+    run_commands,
+)
 from cfgfix.code.inference.interpreter.models.hydra import hydra_config
 from cfgfix.code.inference.interpreter.models.sacred import call_captured
 from cfgfix.code.inference.interpreter.objects import FunctionObject, Made, Value
@@ -11,7 +17,7 @@ from cfgfix.code.inference.interpreter.run import Call
 
 def note_decorator(function: FunctionObject, decorator: Value, name: str) -> None:
     """Note a library's decorator that changes how its function is called."""
-    if name in ("hydra.main", MAKES_OBJECT, *DECLARES) and isinstance(decorator, Made):
+    if name in ("hydra.main", MAKES_OBJECT, *COMMANDS, *DECLARES) and isinstance(decorator, Made):
         function.keywords = {**function.keywords, f"<{name} {len(function.keywords)}>": decorator}
 
 

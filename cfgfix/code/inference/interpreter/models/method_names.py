@@ -32,6 +32,8 @@ CASELESS = frozenset({"configparser section"})
 """Mappings whose names are in small letters, however they are asked for."""
 CONTEXT = "click.Context"
 """What click hands to its commands."""
+DOTTED = frozenset({"Box", "ConfigBox"})
+"""Classes that take the names of inner entries with dots between them (`box_dots`)."""
 GROWING = frozenset({"DotMap", "addict"})
 """Classes that make an empty one of themselves where a name is asked for that is not there, and say of each name that it is."""
 METHODS_OF: dict[str, frozenset[str]] = {
