@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _DECLARES = (b"add_argument", b"DEFINE_", b"click.option", b"@option")
 """What stands in code that declares options."""
-_BUILDS = (b".fit(", b"Sequential(", b".Model(", b"Dense(")
+_BUILDS = (b".fit(", b"Sequential(", b".Model(", b"Dense(", b"flow_from_")
 """What stands in code that builds or trains a model."""
 _HOLDS = re.compile(
     rb"^[A-Za-z_]\w*(?:\s*:[^=\n]*)?\s*=\s*(?:dict\(|\{\s*(?:#[^\n]*\n\s*)*[\"'])"

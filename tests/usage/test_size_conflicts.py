@@ -37,6 +37,10 @@ def told(folder: Path, program: str, config: str = "", **files: str) -> list[tup
             "steps-beyond-data",
             "rate-ends-early",
             "weights-of-other-sizes",
+            "unscaled-outputs",
+            "labels-spread",
+            "call-lacks-argument",
+            "nothing-split-off",
         }
     ]
     assert not code.failures
@@ -138,6 +142,48 @@ WRONG = {
         "",
         ("refused-shape", "has weights for a last dimension of 6, and gets (?, 5)"),
     ),
+    "pictures of a generator": (
+        """
+        reader = keras.preprocessing.image.ImageDataGenerator(validation_split=0.2)
+        cfg = yaml.safe_load(open("config.yaml"))
+        data = reader.flow_from_directory("birds", target_size=tuple(cfg["size"]), class_mode="categorical")
+        inputs = keras.Input((128, 128, 3))
+        model = keras.Model(inputs, layers.Dense(4)(layers.Flatten()(inputs)))
+        model.compile("sgd", "mse")
+        model.fit(data)
+        """,
+        "size: [96, 96]\n",
+        ("refused-shape", "takes (?, 128, 128, 3), and gets (?, 96, 96, 3)"),
+    ),
+    "rows of places of a generator for class numbers": (
+        """
+        reader = keras.preprocessing.image.ImageDataGenerator()
+        data = reader.flow_from_directory("birds", target_size=(32, 32))
+        model = keras.Sequential([keras.Input((32, 32, 3)), layers.Flatten(), layers.Dense(4, activation="softmax")])
+        model.compile("sgd", "sparse_categorical_crossentropy")
+        model.fit(data)
+        """,
+        "",
+        (
+            "labels-against-output",
+            "the model gives (?, 4), and the labels are (?, ?): a row of places for each, where the loss takes class numbers",
+        ),
+    ),
+    "a model of two inputs that fit calls with one": (
+        """
+        class Ranker(keras.Model):
+            def __init__(self):
+                super().__init__()
+                self.head = layers.Dense(1)
+            def call(self, user, item):
+                return self.head(user * item)
+        ranker = Ranker()
+        ranker.compile("sgd", "mse")
+        ranker.fit(np.zeros((8, 3)), np.zeros((8, 1)))
+        """,
+        "",
+        ("call-lacks-argument", ""),
+    ),
     "a network of Keras for another picture": (
         """
         base = keras.applications.MobileNetV2(include_top=False, weights=None, input_shape=(96, 96, 3))
@@ -215,6 +261,20 @@ RIGHT = {
         model = keras.Sequential([keras.Input((32, 32, 3)), layers.Flatten(), layers.Dense(10, activation="softmax")])
         model.compile("adam", "sparse_categorical_crossentropy")
         model.fit(x, y)
+        """,
+    "distances of all pairs": """
+        x = np.random.rand(50, 1).astype("float32")
+        y = np.random.rand(50).astype("float32")
+        print(x - y)
+        model = keras.Sequential([keras.Input((3,)), layers.Dense(1)])
+        print(model(np.zeros((50, 3)))[:, 0] - y)
+        """,
+    "a probability out of a layer with an activation of its own": """
+        def squash(value):
+            return tf.nn.sigmoid(value)
+        model = keras.Sequential([keras.Input((3,)), layers.Dense(1, activation=squash)])
+        model.compile("sgd", "binary_crossentropy")
+        model.fit(np.zeros((8, 3)), np.zeros((8, 1)))
         """,
     "a reshape that folds the batch": """
         inputs = keras.Input((10, 6))

@@ -9,6 +9,8 @@ from cfgfix.core.records import dataclass
 
 REFUSED, INDEX, LABELS = "refused-shape", "index-beyond-table", "labels-against-output"
 STEPS, SCHEDULE, WEIGHTS = "steps-beyond-data", "rate-ends-early", "weights-of-other-sizes"
+LOGITS, SPREAD = "unscaled-outputs", "labels-spread"
+LACKING, UNSPLIT = "call-lacks-argument", "nothing-split-off"
 """What may be wrong, by the names of the rules' checks."""
 
 

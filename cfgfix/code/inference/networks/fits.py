@@ -22,6 +22,7 @@ from cfgfix.code.inference.networks.arguments import by_parameter, last_name
 from cfgfix.code.inference.networks.arrays import plain
 from cfgfix.code.inference.networks.conflicts import (
     LABELS,
+    LOGITS,
     REFUSED,
     SCHEDULE,
     STEPS,
@@ -31,7 +32,7 @@ from cfgfix.code.inference.networks.conflicts import (
 )
 from cfgfix.code.inference.networks.elements import ELEMENT, Datasets, Elements
 from cfgfix.code.inference.networks.follower import CALLED, is_application, is_own_layer, upstream
-from cfgfix.code.inference.networks.labels import against, loss_name
+from cfgfix.code.inference.networks.labels import against, gives_logits, loss_name, takes_probabilities
 from cfgfix.code.inference.networks.made_layers import MadeLayers
 from cfgfix.code.inference.networks.tensors import Tensor
 from cfgfix.code.tensorflow.api import Api
@@ -107,8 +108,26 @@ class Fits:
             if given is None:
                 continue
             out = self._output_for(call, model, given)
+            if out is not None and last == "fit":
+                self._hold_loss(model, out)
             if out is not None and labels is not None and last != "predict":
                 self._hold_labels(call, model, out, labels)
+
+    def _hold_loss(self, model: Value, out: Value) -> None:
+        """Note a loss of probabilities for a model whose last layer has no activation."""
+        compiled = self.compiled.get(id(model))
+        loss = compiled.argument(1, "loss") if compiled is not None else None
+        layer, shape = gives_logits(out), self.known.tensor(out)
+        if compiled is None or layer is None or shape is None or not takes_probabilities(loss):
+            return
+        name = loss_name(loss)
+        if shape.shape[-1] == 1 and name != "binarycrossentropy":
+            # A single class: another fault.
+            return
+        made = isinstance(loss, Made) and loss.spot is not None
+        spot = loss.spot if made and isinstance(loss, Made) else compiled.spot
+        beside = [(layer, "the last layer has no activation"), (loss if isinstance(loss, Made) else None, "")]
+        self.known.tell(LOGITS, spot, {"loss": _shown(loss), "layer": last_name(layer.name)}, beside)
 
     # Steps and batches
 
@@ -325,6 +344,11 @@ class Fits:
 def _as_made(call: Call) -> Made:
     """Return a call as a value, for the config keys among its arguments."""
     return Made(call.name, call.args, call.keywords, call.spot, call.receiver)
+
+
+def _shown(loss: Value | None) -> str:
+    """Return a loss as the program names it."""
+    return last_name(loss.name) if isinstance(loss, Made) else str(plain(loss))
 
 
 def _keeps_states(made: Made) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cfgfix.code.inference.interpreter.objects import External, Made, Scalar, Value
 from cfgfix.code.inference.networks.arguments import last_name
+from cfgfix.code.inference.networks.follower import CALLED
 from cfgfix.code.inference.networks.tensors import Tensor, whole_text
 from cfgfix.code.tensorflow.layers.sizes import Shape
 
@@ -29,8 +30,8 @@ def against(loss: str, out: Shape, labels: Tensor) -> tuple[str, str | None] | N
     shown = f"the model gives {whole_text(out)}, and the labels are {whole_text(got)}"
     if loss == "sparsecategoricalcrossentropy":
         units = out[-1]
-        if labels.one_hot and len(got) == len(out) and got[-1] not in (1, None):
-            return f"{shown}: one row of places for each, where {loss} takes class numbers", None
+        if labels.one_hot and len(got) == len(out) and got[-1] != 1:
+            return f"{shown}: a row of places for each, where the loss takes class numbers", None
         bound = labels.bound
         if units is not None and bound is not None and bound.number > units:
             return f"the labels go up to {bound.number - 1}, and the model gives {units} classes", (None if bound.reached else "warning")  # fmt: skip
@@ -40,7 +41,7 @@ def against(loss: str, out: Shape, labels: Tensor) -> tuple[str, str | None] | N
             return shown, None
         if len(got) == len(out) - 1 and out[-1] not in (1, None):
             return (
-                f"{shown}: class numbers, where categorical_crossentropy takes a row of places for each",
+                f"{shown}: class numbers, where the loss takes a row of places for each",
                 None,
             )
         return None
@@ -56,3 +57,36 @@ def against(loss: str, out: Shape, labels: Tensor) -> tuple[str, str | None] | N
     if loss in DISTANCES and all(1 in pair for pair in differ):
         return f"{shown}: the one is repeated for the other, which the loss does not say", "warning"
     return shown, None
+
+
+_OF_PROBABILITIES = frozenset(
+    {"binarycrossentropy", "categoricalcrossentropy", "sparsecategoricalcrossentropy"}
+)
+
+
+def takes_probabilities(loss: Value | None) -> bool:
+    """Tell whether a loss certainly takes probabilities, not logits."""
+    if loss_name(loss) not in _OF_PROBABILITIES:
+        return False
+    if not isinstance(loss, Made):
+        return isinstance(loss, Scalar)
+    if loss.args or (loss.spread is not None and loss.spread.open):
+        return False
+    given = loss.keywords.get("from_logits")
+    return given is None or (isinstance(given, Scalar) and given.value is False and not given.optional)
+
+
+def gives_logits(out: Value) -> Made | None:
+    """Return the layer without an activation that gives an output; None for others."""
+    layer = out.receiver if isinstance(out, Made) and out.name.endswith(CALLED) else None
+    if not isinstance(layer, Made) or last_name(layer.name) not in ("Dense", "Conv2D", "Conv1D"):
+        return None
+    if layer.spread is not None and layer.spread.open:
+        return None
+    given = layer.keywords.get("activation")
+    place = 1 if last_name(layer.name) == "Dense" else 7
+    if given is None and len(layer.args) > place:
+        return None
+    if given is not None and not (isinstance(given, Scalar) and given.value in (None, "linear")):
+        return None
+    return layer

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Mapping as Table
 from typing import Any
 
+from cfgfix.code.inference.interpreter import classes
 from cfgfix.code.inference.interpreter.objects import (
     UNKNOWN,
     Choice,
     ConfigKey,
+    FunctionObject,
     Instance,
     Made,
     Mapping,
@@ -21,7 +24,7 @@ from cfgfix.code.inference.interpreter.run import Call, Run
 from cfgfix.code.inference.interpreter.values import all_origins, alternatives
 from cfgfix.code.inference.networks.arguments import is_layer, last_name
 from cfgfix.code.inference.networks.arrays import DATA_SETS, TEST_ROWS, Arrays, declared_shape, plain
-from cfgfix.code.inference.networks.conflicts import REFUSED, Beside, Conflict
+from cfgfix.code.inference.networks.conflicts import LACKING, REFUSED, SPREAD, UNSPLIT, Beside, Conflict
 from cfgfix.code.inference.networks.elements import ELEMENT, Datasets
 from cfgfix.code.inference.networks.fits import Fits
 from cfgfix.code.inference.networks.follower import (
@@ -190,11 +193,39 @@ class Sizes(Follower):
             return None
         made = self._made_result(f"{OPERATOR}{sign}", (left, right), spot, None)
         self.work_out(made, spot)
+        if sign == "-":
+            self._hold_difference(made, spot)
         return made
+
+    def _hold_difference(self, made: Made, spot: Spot) -> None:
+        """Note a difference between one label for each sample and a column of outputs.
+
+        It has an entry for each pair of samples.
+        """
+        known = [self.tensor(value) for value in made.args]
+        one, other = known
+        if one is None or other is None or one.since is None or other.since is None:
+            return
+        if len(one.shape) > len(other.shape):
+            one, other = other, one
+        labels, column = one.since, other.since
+        if labels is None or column is None or len(one.shape) != 1 or len(other.shape) != 2:
+            return
+        of_model = column.name.endswith(CALLED) and not labels.name.endswith(CALLED)
+        if of_model and other.shape[1] == 1 and one.shape[0] == other.shape[0] != 1:
+            self.tell(
+                SPREAD,
+                spot,
+                {"labels": whole_text(one.shape), "outputs": whole_text(other.shape)},
+                [(labels, "gives one number for each sample"), (column, "gives a column")],
+            )
 
     def call_own(self, call: Call, instance: Instance) -> Value | None:
         """Return the result of calling a layer or model of a project class."""
-        self.call = call
+        self.call, self.frame = call, call.frame
+        method = classes.member(instance.cls, "call")
+        if is_own_layer(instance) and isinstance(method, FunctionObject) and not call.opaque:
+            self._hold_arguments(call, instance, method)
         return super().call_own(call, instance)
 
     def doubted(self, value: Value) -> bool:
@@ -217,6 +248,8 @@ class Sizes(Follower):
                 return self.model_called(call, call.callee, call.first)
             self.work_out(made, call.spot)
             return made
+        if last_name(name) in ("flow_from_directory", "flow_from_dataframe"):
+            self._hold_split(made, call)
         if self.datasets.note(made, call) is not None:
             return made
         self._note_parts(made)
@@ -230,6 +263,26 @@ class Sizes(Follower):
         if isinstance(call.receiver, Instance) and last_name(name) == "build" and call.args:
             self._built_alone(call, call.receiver)
         return found
+
+    def _hold_arguments(self, call: Call, instance: Instance, method: FunctionObject) -> None:
+        """Note a call of a layer or model that leaves an argument of its `call` out."""
+        lacking = _lacking(method, len(call.args), call.keywords)
+        if not lacking or method.decorated:
+            return
+        made = Made("", (), {}, Spot(method.scope, method.scope.place, 0))
+        shown = instance.cls.scope.name
+        self.tell(LACKING, call.spot, {"cls": shown, "name": lacking[0]}, [(made, "declared here")])
+
+    def _hold_split(self, made: Made, call: Call) -> None:
+        """Note pictures for validation out of a generator that splits none off."""
+        owner = made.receiver
+        subset = made.keywords.get("subset")
+        if not isinstance(owner, Made) or last_name(owner.name) != "ImageDataGenerator":
+            return
+        if plain(subset) != "validation" or "validation_split" in owner.keywords or owner.args:
+            return
+        if owner.spread is None or not owner.spread.open:
+            self.tell(UNSPLIT, call.spot, {}, [(owner, "says no validation_split"), (made, "")])
 
     # Shapes of results
 
@@ -375,6 +428,9 @@ class Sizes(Follower):
     def _built_alone(self, call: Call, model: Instance) -> None:
         """Call a model of a project class that is built for a shape."""
         sizes = plain(call.args[0])
+        method = classes.member(model.cls, "call")
+        if not isinstance(method, FunctionObject) or _lacking(method, 1, {}):
+            return
         if is_own_layer(model) and isinstance(sizes, list) and sizes:
             shape = tuple(size if type(size) is int else None for size in sizes)
             start = self._made_result("keras.Input", (), call.spot, None)
@@ -554,6 +610,22 @@ class Sizes(Follower):
 
 MAX_TENSORS = 40_000
 """Most tensors whose shapes are kept in one run."""
+
+
+def _lacking(method: FunctionObject, count: int, named: Table[str, Value]) -> list[str]:
+    """Return the parameters of a method that a call leaves out.
+
+    Whether a layer trains, Keras says itself.
+
+    Args:
+        method: The method.
+        count: How many arguments are given by position.
+        named: Those that are given by name.
+    """
+    params = [(name, kind) for name, _, _, kind in method.scope.params][1:]
+    first = [name for name, kind in params if kind == "plain"][:count]
+    filled = {*first, *named, *method.defaults, "training"}
+    return [name for name, kind in params if kind in ("plain", "keyword") and name not in filled]
 
 
 def _input_values(made: Made) -> Iterator[Value]:
