@@ -262,6 +262,16 @@ RIGHT = {
         model.compile("adam", "sparse_categorical_crossentropy")
         model.fit(x, y)
         """,
+    "frames that are encoded one by one": """
+        class Frames(keras.Model):
+            def __init__(self):
+                super().__init__()
+                self.encoder, self.head = layers.Dense(12), layers.Dense(3)
+            def call(self, x):
+                flat = self.encoder(tf.reshape(x, [-1, 5]))
+                return self.head(tf.reshape(flat, [tf.shape(x)[0], 15, 12]))
+        Frames()(np.zeros((4, 15, 5)))
+        """,
     "distances of all pairs": """
         x = np.random.rand(50, 1).astype("float32")
         y = np.random.rand(50).astype("float32")

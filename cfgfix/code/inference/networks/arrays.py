@@ -316,6 +316,8 @@ class Arrays:
         else:
             raise UnknownSize
         goal = [self._size_wanted(size, place) for place, size in enumerate(sizes)]
+        if goal and goal[0] is BATCH and not _has_batch_of(made, sizes[0]):
+            goal[0] = None
         made_shape = tensors.reshaped(before.shape if before is not None else None, goal)
         bound = before.bound if before is not None else None
         return Tensor(made_shape, made, bound)
@@ -482,6 +484,26 @@ class Arrays:
             for size, each in zip(found.shape, times, strict=True)
         )
         return Tensor(shape, made)
+
+
+def _has_batch_of(made: Made, size: Value) -> bool:
+    """Tell whether the size of a batch is that of the tensor that a call reshapes."""
+    whole = size.args[0] if isinstance(size, Made) else size
+    of = whole.args[0] if isinstance(whole, Made) and whole.args else None
+    here: Value | None = made.args[0] if made.receiver is None and made.args else made.receiver
+    for _ in range(MAX_STEPS):
+        if here is of:
+            return here is not None
+        if not isinstance(here, Made) or not here.args:
+            return False
+        if not here.name.endswith(".__call__") and last_name(here.name) not in _SAME | _PAIRS:
+            return False
+        here = here.args[0]
+    return False
+
+
+MAX_STEPS = 200
+"""Most calls between a tensor and the one that says its batch."""
 
 
 def _is_none(value: Value) -> bool:

@@ -75,6 +75,8 @@ class Sizes(Follower):
         """The call that the run makes."""
         self._tensors: dict[int, Tensor] = {}
         self._told: set[tuple[str, object, str]] = set()
+        self._refused: set[tuple[int, str]] = set()
+        """What layers refused, with their identity: wherever they do it again, it has one cause."""
         self._declaring = False
         """Whether the layers of a sequential model are followed for the shape that it declares."""
         self._wrong = False
@@ -550,6 +552,10 @@ class Sizes(Follower):
             # The model is wrong in itself, whatever calls it.
             spot = layer.spot
             self._wrong = True
+        if layer is not None:
+            if (id(layer), says) in self._refused:
+                return
+            self._refused.add((id(layer), says))
         name = last_name(layer.name) if layer is not None else last_name(made.name)
         if made.name.startswith(OPERATOR):
             name = f"`{made.name[len(OPERATOR) :]}`"
@@ -563,7 +569,9 @@ class Sizes(Follower):
             known = self.layers.widths.get(id(layer))
             if known is not None and known[1] is not made:
                 since.append((known[1], "called here first"))
-        begins = [item for item in upstream(tuple(_input_values(made))) if item.name in INPUTS]
+        before = list(upstream(tuple(_input_values(made))))
+        begins = [item for item in before if item.name in INPUTS]
+        since += [(item, "") for item in before if _says_shape(item)]
         since += [
             (item, "the shape begins here") for item in begins if all(item is not one for one, _ in since)
         ]
@@ -626,6 +634,12 @@ def _lacking(method: FunctionObject, count: int, named: Table[str, Value]) -> li
     first = [name for name, kind in params if kind == "plain"][:count]
     filled = {*first, *named, *method.defaults, "training"}
     return [name for name, kind in params if kind in ("plain", "keyword") and name not in filled]
+
+
+def _says_shape(made: Made) -> bool:
+    """Tell whether a call runs a layer that is told its whole shape."""
+    layer = made.receiver if made.name.endswith(CALLED) else None
+    return isinstance(layer, Made) and last_name(layer.name) in ("Reshape", "Resizing", "CenterCrop")
 
 
 def _input_values(made: Made) -> Iterator[Value]:
