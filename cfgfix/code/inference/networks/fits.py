@@ -127,7 +127,7 @@ class Fits:
         made = isinstance(loss, Made) and loss.spot is not None
         spot = loss.spot if made and isinstance(loss, Made) else compiled.spot
         beside = [(layer, "the last layer has no activation"), (loss if isinstance(loss, Made) else None, "")]
-        self.known.tell(LOGITS, spot, {"loss": _shown(loss), "layer": last_name(layer.name)}, beside)
+        self.known.tell(LOGITS, spot, {"loss": _shown_loss(loss), "layer": last_name(layer.name)}, beside)
 
     # Steps and batches
 
@@ -346,7 +346,7 @@ def _as_made(call: Call) -> Made:
     return Made(call.name, call.args, call.keywords, call.spot, call.receiver)
 
 
-def _shown(loss: Value | None) -> str:
+def _shown_loss(loss: Value | None) -> str:
     """Return a loss as the program names it."""
     return last_name(loss.name) if isinstance(loss, Made) else str(plain(loss))
 

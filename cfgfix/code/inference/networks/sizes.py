@@ -268,7 +268,7 @@ class Sizes(Follower):
 
     def _hold_arguments(self, call: Call, instance: Instance, method: FunctionObject) -> None:
         """Note a call of a layer or model that leaves an argument of its `call` out."""
-        lacking = _lacking(method, len(call.args), call.keywords)
+        lacking = _lacking_parameters(method, len(call.args), call.keywords)
         if not lacking or method.decorated:
             return
         made = Made("", (), {}, Spot(method.scope, method.scope.place, 0))
@@ -431,7 +431,7 @@ class Sizes(Follower):
         """Call a model of a project class that is built for a shape."""
         sizes = plain(call.args[0])
         method = classes.member(model.cls, "call")
-        if not isinstance(method, FunctionObject) or _lacking(method, 1, {}):
+        if not isinstance(method, FunctionObject) or _lacking_parameters(method, 1, {}):
             return
         if is_own_layer(model) and isinstance(sizes, list) and sizes:
             shape = tuple(size if type(size) is int else None for size in sizes)
@@ -620,7 +620,7 @@ MAX_TENSORS = 40_000
 """Most tensors whose shapes are kept in one run."""
 
 
-def _lacking(method: FunctionObject, count: int, named: Table[str, Value]) -> list[str]:
+def _lacking_parameters(method: FunctionObject, count: int, named: Table[str, Value]) -> list[str]:
     """Return the parameters of a method that a call leaves out.
 
     Whether a layer trains, Keras says itself.
