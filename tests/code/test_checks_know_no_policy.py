@@ -33,7 +33,7 @@ EVIDENCE = {
     "summary_writers._loop_around": "which loop makes a writer",
     "swapped.asked_of_batch": "which loss asks in a helper",
     "traced_state._change_after_call": "what changes an attribute",
-    "tracing.array_call": "which tensors a function is given",
+    "array_calls.array_call": "which tensors a function is given",
     "unshuffled.unshuffled_training_data": "what trains on a dataset",
     "workers._made_again": "which other strategy reads the cluster",
     "workers.cluster_set_late": "what sets the cluster",
