@@ -7,8 +7,8 @@ from pathlib import Path
 from types import FrameType
 
 from cfgfix.code.inference.interpreter import values
+from cfgfix.code.inference.interpreter.iterating import item_of
 from cfgfix.code.inference.interpreter.objects import Scalar, Sequence, Unknown, Value
-from cfgfix.code.inference.interpreter.reading import item_of
 from cfgfix.lint.runner import Request, check
 from cfgfix.settings.reader import Settings
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from cfgfix.code.inference.interpreter import classes, reading, writing
+from cfgfix.code.inference.interpreter import classes, iterating, reading, writing
 from cfgfix.code.inference.interpreter.comparisons import comparison_result, has_one_outcome
 from cfgfix.code.inference.interpreter.models.builtin_functions import BUILTINS
 from cfgfix.code.inference.interpreter.models.operators import binary
@@ -155,7 +155,7 @@ def _evaluate_items(frame: Frame, expr: nodes.Collection) -> Value:
     for part in expr.items:
         if isinstance(part, nodes.Starred):
             inner = evaluate(frame, part.value)
-            found = reading.items_of(frame, inner, None)
+            found = iterating.items_of(frame, inner, None)
             if found is None:
                 made.open = True
                 made.items.append(Unknown(inner.origins))
@@ -427,10 +427,10 @@ def _run_generator(
     spot = frame.spot(frame.scope.place)
     place = place_of(iterable_expr, frame.scope)
     refuse_single(frame, iterable, frame.spot(place) if place is not None else spot)
-    items = reading.items_of(frame, iterable, spot)
+    items = iterating.items_of(frame, iterable, spot)
     complete = items is not None and len(items) <= MAX_TURNS * 4
     if items is None or not complete:
-        items = [reading.item_of(iterable)]
+        items = [iterating.item_of(iterable)]
     if isinstance(iterable, Sequence) and iterable.uncounted:
         complete = False
     for item in items:
@@ -490,7 +490,7 @@ def _evaluate_yield(frame: Frame, expr: nodes.Yield) -> Value:
         frame.yielded.append(value)
         return UNKNOWN
     # `yield from` another one gives its items.
-    items = reading.items_of(frame, value, None)
+    items = iterating.items_of(frame, value, None)
     if items is None:
         items = list(value.items) if isinstance(value, Sequence) else [Unknown(value.origins)]
     frame.yielded += items
@@ -505,7 +505,7 @@ def _evaluate_call(frame: Frame, call: nodes.Call) -> Value:
     for part in call.args:
         if isinstance(part, nodes.Starred):
             inner = evaluate(frame, part.value)
-            found = reading.items_of(frame, inner, None)
+            found = iterating.items_of(frame, inner, None)
             if found is None:
                 opaque = True
                 run.walk(inner, frame.spot(call.place, call.block))
@@ -520,7 +520,7 @@ def _evaluate_call(frame: Frame, call: nodes.Call) -> Value:
         if name is not None:
             keywords[name] = value
             continue
-        given = reading.spread_of(value)
+        given = iterating.spread_of(value)
         if given is None:
             run.use(value, frame.spot(call.place, call.block), deep=True)
             opaque = True
@@ -570,9 +570,9 @@ def assign(frame: Frame, target: Expr, value: Value, event: Event) -> None:
             key.kept_as.add(target.name)
     elif isinstance(target, nodes.Collection):
         count = len(target.items)
-        items = reading.items_of(frame, value, None)
+        items = iterating.items_of(frame, value, None)
         if isinstance(value, Choice):
-            rows = [reading.items_of(frame, item, None) for item in value.values]
+            rows = [iterating.items_of(frame, item, None) for item in value.values]
             if all(row is not None and len(row) == count for row in rows):
                 items = [choice(row[place] for row in rows if row is not None) for place in range(count)]
         stars = [number for number, item in enumerate(target.items) if isinstance(item, nodes.Starred)]

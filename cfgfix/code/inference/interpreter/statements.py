@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cfgfix.code.inference.interpreter import classes, reading, writing
+from cfgfix.code.inference.interpreter import classes, iterating, reading, writing
 from cfgfix.code.inference.interpreter.ends_by_config import ends_by_config, lacking_keys, require_keys
 from cfgfix.code.inference.interpreter.exceptions import caught_by, raised_instead
 from cfgfix.code.inference.interpreter.expressions import (
@@ -358,7 +358,7 @@ def _for(frame: Frame, event: Event) -> int:
     iterable = evaluate(frame, event.value)
     body = event.bodies[0][1]
     refuse_single(frame, iterable, frame.spot(event.place, event.block))
-    items = reading.items_of(frame, iterable, frame.spot(event.place, event.block))
+    items = iterating.items_of(frame, iterable, frame.spot(event.place, event.block))
     signal = NORMAL
     if items is not None and len(items) <= MAX_TURNS:
         if isinstance(iterable, Made) and frame.run.tensors is None:
@@ -376,7 +376,7 @@ def _for(frame: Frame, event: Event) -> int:
                 return signal
     else:
         known = frame.run.tensors.each(iterable) if frame.run.tensors is not None else None
-        item = known if known is not None else reading.item_of(iterable)
+        item = known if known is not None else iterating.item_of(iterable)
         assign(frame, event.targets[0], item, event)
         signal = _run_loop_body(frame, body)
         if signal == RETURN and items is None:

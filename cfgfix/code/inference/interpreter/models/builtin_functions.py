@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from cfgfix.code.inference.interpreter import classes, reading, writing
+from cfgfix.code.inference.interpreter import classes, iterating, reading, writing
 from cfgfix.code.inference.interpreter.command_line import OPTIONS
 from cfgfix.code.inference.interpreter.events import GUARD, Asked
 from cfgfix.code.inference.interpreter.models.method_names import CLASS_OF_FLAVOUR, CLASSES_OF_ARRAYS, GROWING
@@ -181,7 +181,7 @@ def _sequence_function(kind: str) -> _Function:
     def convert(call: Call) -> Value:
         if not call.args:
             return Sequence([], kind=kind)
-        items = reading.items_of(call.frame, call.args[0], call.spot)
+        items = iterating.items_of(call.frame, call.args[0], call.spot)
         if items is None:
             inner: list[Value] = (
                 list(call.args[0].items)
@@ -389,17 +389,19 @@ def _call_range(call: Call) -> Value:
 
 
 def _call_enumerate(call: Call) -> Value:
-    items = reading.items_of(call.frame, call.args[0], call.spot) if call.args else None
+    items = iterating.items_of(call.frame, call.args[0], call.spot) if call.args else None
     if items is None:
-        item = reading.item_of(call.args[0]) if call.args else UNKNOWN
+        item = iterating.item_of(call.args[0]) if call.args else UNKNOWN
         return Sequence([Sequence([UNKNOWN, item], kind="tuple")], open=True)
     return Sequence([Sequence([Scalar(number), item], kind="tuple") for number, item in enumerate(items)])
 
 
 def _call_zip(call: Call) -> Value:
-    lists = [reading.items_of(call.frame, value, call.spot) for value in call.args]
+    lists = [iterating.items_of(call.frame, value, call.spot) for value in call.args]
     if any(items is None for items in lists):
-        return Sequence([Sequence([reading.item_of(value) for value in call.args], kind="tuple")], open=True)
+        return Sequence(
+            [Sequence([iterating.item_of(value) for value in call.args], kind="tuple")], open=True
+        )
     return Sequence(
         [Sequence(list(row), kind="tuple") for row in zip(*(items or [] for items in lists), strict=False)]
     )
@@ -408,17 +410,17 @@ def _call_zip(call: Call) -> Value:
 def _call_map(call: Call) -> Value:
     if len(call.args) < 2:
         return UNKNOWN
-    items = reading.items_of(call.frame, call.args[1], call.spot)
+    items = iterating.items_of(call.frame, call.args[1], call.spot)
     if items is not None and len(items) <= MAX_RANGE and len(call.args) == 2:
         return Sequence([call.then(call.args[0], (item,)) for item in items])
     return Sequence(
-        [call.then(call.args[0], tuple(reading.item_of(value) for value in call.args[1:]))], open=True
+        [call.then(call.args[0], tuple(iterating.item_of(value) for value in call.args[1:]))], open=True
     )
 
 
 def _call_filter(call: Call) -> Value:
     if len(call.args) == 2:
-        items = reading.items_of(call.frame, call.args[1], call.spot) or []
+        items = iterating.items_of(call.frame, call.args[1], call.spot) or []
         for item in items[:MAX_RANGE]:
             call.use(call.then(call.args[0], (item,)))
         return Sequence(items, open=True)
@@ -440,9 +442,9 @@ def _call_sorted(call: Call) -> Value:
 
 
 def _in_order(call: Call) -> Sequence:
-    items = reading.items_of(call.frame, call.args[0], call.spot) if call.args else None
+    items = iterating.items_of(call.frame, call.args[0], call.spot) if call.args else None
     if items is None:
-        return Sequence([reading.item_of(call.args[0])] if call.args else [], open=True)
+        return Sequence([iterating.item_of(call.args[0])] if call.args else [], open=True)
     known = [item.value for item in items if type(item) is Scalar]
     if len(known) == len(items) and len({type(item) for item in known}) <= 1:
         try:
@@ -554,10 +556,10 @@ def _items_until(call: Call) -> Value:
 
 
 def _next_item(call: Call) -> Value:
-    items = reading.items_of(call.frame, call.args[0], call.spot) if call.args else None
+    items = iterating.items_of(call.frame, call.args[0], call.spot) if call.args else None
     if items:
         return items[0]
-    return reading.item_of(call.args[0]) if call.args else UNKNOWN
+    return iterating.item_of(call.args[0]) if call.args else UNKNOWN
 
 
 def _call_vars(call: Call) -> Value:

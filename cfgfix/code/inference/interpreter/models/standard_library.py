@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cfgfix.code.inference.interpreter import classes, reading
+from cfgfix.code.inference.interpreter import classes, iterating, reading
 from cfgfix.code.inference.interpreter.models.builtin_functions import make_dictionary
 from cfgfix.code.inference.interpreter.objects import (
     ATTRIBUTES,
@@ -210,7 +210,7 @@ def _chained_mapping(call: Call) -> Value | None:
 
 def _reduced_value(call: Call) -> Value | None:
     """Return what `functools.reduce` makes of items that are known; None for others."""
-    items = reading.items_of(call.frame, call.args[1], call.spot) if len(call.args) > 1 else None
+    items = iterating.items_of(call.frame, call.args[1], call.spot) if len(call.args) > 1 else None
     if items is None or len(items) > MAX_TURNS or (not items and len(call.args) < 3):
         return None
     first, *rest = [*call.args[2:3], *items]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cfgfix.code.inference.interpreter import reading
+from cfgfix.code.inference.interpreter import iterating
 from cfgfix.code.inference.interpreter.objects import (
     NONE,
     UNKNOWN,
@@ -35,9 +35,9 @@ def pool_method(call: Call) -> Value:
         result = _call_with(call, target, call.argument(1, "args"), call.keywords.get("kwds"))
         return Made("future", (result,), {}, call.spot)
     iterable = call.args[1] if len(call.args) > 1 else UNKNOWN
-    rows = reading.items_of(call.frame, iterable, call.spot)
+    rows = iterating.items_of(call.frame, iterable, call.spot)
     results: list[Value] = []
-    for item in (rows if rows is not None else [reading.item_of(iterable)])[:8]:
+    for item in (rows if rows is not None else [iterating.item_of(iterable)])[:8]:
         given_items = tuple(item.items) if name == "starmap" and isinstance(item, Sequence) else (item,)
         results.append(call.then(target, given_items))
     return Sequence(results, open=True)
