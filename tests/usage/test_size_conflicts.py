@@ -142,6 +142,16 @@ WRONG = {
         "",
         ("refused-shape", "has weights for a last dimension of 6, and gets (?, 5)"),
     ),
+    "a result of an operator in another type": (
+        """
+        x = (np.random.rand(64, 20) / 2.0).astype("float32").reshape(64, 5, 4)
+        inputs = keras.Input((4, 5))
+        model = keras.Model(inputs, layers.LSTM(3)(inputs))
+        model.predict(x)
+        """,
+        "",
+        ("refused-shape", "takes (?, 4, 5), and gets (?, 5, 4)"),
+    ),
     "pictures of a generator": (
         """
         reader = keras.preprocessing.image.ImageDataGenerator(validation_split=0.2)

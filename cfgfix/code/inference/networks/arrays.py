@@ -103,7 +103,7 @@ class Arrays:
         """
         name = made.name
         root, last = name.partition(".")[0], last_name(name)
-        if name.startswith(OPERATOR):
+        if name.startswith(OPERATOR) and made.receiver is None:
             return self._operator_result(made, name[len(OPERATOR) :])
         owner = self.known.tensor(made.receiver) if made.receiver is not None else None
         if owner is None and (

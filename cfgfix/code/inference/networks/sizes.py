@@ -557,7 +557,7 @@ class Sizes(Follower):
                 return
             self._refused.add((id(layer), says))
         name = last_name(layer.name) if layer is not None else last_name(made.name)
-        if made.name.startswith(OPERATOR):
+        if made.name.startswith(OPERATOR) and made.receiver is None:
             name = f"`{made.name[len(OPERATOR) :]}`"
         since: list[tuple[Made | None, str]] = []
         for value in _input_values(made):
