@@ -114,21 +114,21 @@ class Arguments:
             return
         for bound in self.sinks.calls(result):
             found = (
-                [*self._attributes(bound, path)]
+                [*self._attribute_faults(bound, path)]
                 if bound.sets
                 else [
-                    *self._names(bound, path),
+                    *self._name_faults(bound, path),
                     *self._lacking_faults(bound, path),
-                    *self._values(bound, path, floats),
+                    *self._value_faults(bound, path, floats),
                     *self._looked_up(bound, result, path),
                     *self._keys_wrong_together(bound, path),
                     *_class_weight_faults(bound, path),
                 ]
             )
-            if found and self._counts(bound):
+            if found and self._do_faults_count(bound):
                 yield from found
 
-    def _counts(self, bound: BoundCall) -> bool:
+    def _do_faults_count(self, bound: BoundCall) -> bool:
         """Tell whether faults of a call count in the releases that the project admits.
 
         They do not where the code expects the call to raise.
@@ -155,7 +155,7 @@ class Arguments:
 
     # Names
 
-    def _names(self, bound: BoundCall, path: str) -> Iterator[Fault]:
+    def _name_faults(self, bound: BoundCall, path: str) -> Iterator[Fault]:
         """Yield faults of named arguments that a callable refuses or ignores."""
         given = bound.entries
         if bound.signature is None or given is None:
@@ -236,7 +236,7 @@ class Arguments:
                 _ERROR if argument in every else self._grade_by_releases(name) or _ERROR,
             )
 
-    def _attributes(self, bound: BoundCall, path: str) -> Iterator[Fault]:
+    def _attribute_faults(self, bound: BoundCall, path: str) -> Iterator[Fault]:
         """Yield faults of attributes that the options of a dataset do not have, and of a rate that is no number."""
         table = self.api
         if bound.callable.startswith("keras.optimizers."):
@@ -326,7 +326,7 @@ class Arguments:
 
     # Values
 
-    def _values(self, bound: BoundCall, path: str, floats: frozenset[KeyPath]) -> Iterator[Fault]:
+    def _value_faults(self, bound: BoundCall, path: str, floats: frozenset[KeyPath]) -> Iterator[Fault]:
         """Yield faults of values from the config that a parameter does not take."""
         for name, value in bound.arguments.items():
             parameter = self.refusals.parameter(bound.callable, name)

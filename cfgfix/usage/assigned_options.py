@@ -66,7 +66,7 @@ class AssignedOptions:
                         spot(flag.call, flag.scope),
                         event is not None
                         and module.path in loading
-                        and self._replaces(scope, event, name, flag),
+                        and self._always_replaces(scope, event, name, flag),
                     )
                 )
             if not options:
@@ -98,7 +98,7 @@ class AssignedOptions:
             else None
         )
 
-    def _replaces(self, scope: Scope, event: Event, name: str, flag: _DeclaredFlag) -> bool:
+    def _always_replaces(self, scope: Scope, event: Event, name: str, flag: _DeclaredFlag) -> bool:
         """Tell whether an assignment from an option always runs.
 
         The option must always have a value.

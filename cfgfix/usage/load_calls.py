@@ -42,7 +42,7 @@ class LoadCalls:
         for module in found.modules:
             for scope in module.summary.scopes:
                 for call in scope.calls:
-                    name = self._loads(call, scope)
+                    name = self._load_name(call, scope)
                     if name is not None:
                         self.calls.append((scope, call, name))
         unknown = self._unknown_keys() if self.calls else "free"
@@ -73,7 +73,7 @@ class LoadCalls:
         ]
         self.loading_scopes = self._loading_scopes()
 
-    def _loads(self, call: Call, scope: Scope) -> str | None:
+    def _load_name(self, call: Call, scope: Scope) -> str | None:
         func = call.func
         if (
             isinstance(func, Name)

@@ -100,7 +100,7 @@ class _LayerShapes:
                     yield found
 
     def _misfit_at(self, site: Site) -> Misfit | None:
-        layer, inputs = self._layer_of(site), self._inputs(site)
+        layer, inputs = self._layer_of(site), self._input_shapes(site)
         if layer is None or inputs is None:
             return None
         try:
@@ -120,7 +120,7 @@ class _LayerShapes:
             return None
         return made[0].site
 
-    def _inputs(self, site: Site) -> list[tuple[Shape, Site]] | None:
+    def _input_shapes(self, site: Site) -> list[tuple[Shape, Site]] | None:
         if site.call.opaque or not site.args:
             return None
         given = site.args[0]
@@ -143,7 +143,7 @@ class _LayerShapes:
             shape = self.argument(site, 0, "shape")
             found = (shape, site) if _is_shape(shape) and not site.call.opaque else None
         elif _gives_tensor(site):
-            layer, inputs = self._layer_of(site), self._inputs(site)
+            layer, inputs = self._layer_of(site), self._input_shapes(site)
             if layer is not None and inputs is not None:
                 try:
                     made = layer_sizes(self.layer(layer), tuple(shape for shape, _ in inputs))

@@ -120,7 +120,7 @@ class Follower:
             return frozenset(result)
         if isinstance(expr, Call):
             return self._answers.answer(
-                ("k", id(scope), expr.number), lambda: self._call(expr, scope, depth + 1)
+                ("k", id(scope), expr.number), lambda: self._atoms_of_call(expr, scope, depth + 1)
             )
         if isinstance(expr, Subscript):
             key = constant(expr.index)
@@ -180,13 +180,13 @@ class Follower:
                         result |= self._atoms_bound(value, how, here, depth)
                     child = here.children.get(name)
                     if child is not None:
-                        result |= self._defined(here.module.summary.scopes[child])
+                        result |= self._atom_of_definition(here.module.summary.scopes[child])
                     if name in here.imports:
                         result |= self._atoms_of_import(here.imports[name], here.module, depth)
                     return frozenset(result)
                 child = here.children.get(name)
                 if child is not None:
-                    return self._defined(here.module.summary.scopes[child])
+                    return self._atom_of_definition(here.module.summary.scopes[child])
                 if name in here.imports:
                     return self._atoms_of_import(here.imports[name], here.module, depth)
                 if name in here.names:
@@ -200,10 +200,10 @@ class Follower:
                 and found.module.scope is not None
                 and name in found.module.scope.names | set(found.module.scope.imports)
             ):
-                return self._member(found.module, name, depth)
+                return self._atoms_of_member(found.module, name, depth)
         return frozenset({Outside(name)})
 
-    def _defined(self, scope: Scope) -> Atoms:
+    def _atom_of_definition(self, scope: Scope) -> Atoms:
         return frozenset({ClassItself(scope) if scope.kind == "class" else PlainFunction(scope)})
 
     def _atoms_of_import(self, source: str, module: Module, depth: int) -> Atoms:
@@ -218,11 +218,11 @@ class Follower:
             head, _, last = value.name.rpartition(".")
             above = self.program.module(head) if head else None
             if above is not None and above.scope is not None and last in above.scope.names:
-                return self._member(above, last, depth)
+                return self._atoms_of_member(above, last, depth)
             return frozenset({Outside(value.name)})
         return _UNKNOWN
 
-    def _member(self, module: Module, name: str, depth: int) -> Atoms:
+    def _atoms_of_member(self, module: Module, name: str, depth: int) -> Atoms:
         scope = module.scope
         if scope is None or depth > MAX_DEPTH:
             return _UNKNOWN
@@ -301,7 +301,7 @@ class Follower:
                     )
             return _UNKNOWN
         if isinstance(atom, ModuleItself):
-            return self._member(atom.module, name, depth)
+            return self._atoms_of_member(atom.module, name, depth)
         if isinstance(atom, Outside):
             return frozenset({_outside_atom(f"{atom.name}.{name}")})
         followed = (PlainFunction, BoundMethod, MappingMethod)
@@ -325,7 +325,7 @@ class Follower:
                 ):
                     known = True
                     if event.annotation is not None:
-                        result |= self._annotated(event.annotation, owner) or _UNKNOWN
+                        result |= self._atoms_by_annotation(event.annotation, owner) or _UNKNOWN
                     if event.value is not None:
                         result |= self.atoms_of(event.value, owner, depth + 1)
         for value, where in self.stores(name, scope):
@@ -401,7 +401,7 @@ class Follower:
             return frozenset({Loaded(())})
         outer = self.program.outer(scope) or scope
         if param.annotation is not None:
-            annotated = self._annotated(param.annotation, outer)
+            annotated = self._atoms_by_annotation(param.annotation, outer)
             if annotated:
                 return annotated
         if scope.kind == "lambda":
@@ -452,7 +452,7 @@ class Follower:
             and any(item is owner for item in self.program.bases(here).classes)
         )
 
-    def _annotated(self, annotation: Expr, scope: Scope) -> Atoms:
+    def _atoms_by_annotation(self, annotation: Expr, scope: Scope) -> Atoms:
         """Return the atoms that an annotation allows; none where they are not known."""
         if isinstance(annotation, Literal) and isinstance(annotation.value, str):
             name = annotation.value.strip().strip("'\"")
@@ -469,15 +469,15 @@ class Follower:
         if isinstance(annotation, Subscript):
             head = dotted(annotation.base) or ""
             if head.rsplit(".", 1)[-1] == "Optional":
-                return self._annotated(annotation.index, scope)
+                return self._atoms_by_annotation(annotation.index, scope)
             if head.rsplit(".", 1)[-1] == "Union" and isinstance(annotation.index, Collection):
                 parts = [item for item in annotation.index.items if not isinstance(item, Literal)]
-                found = [self._annotated(item, scope) for item in parts]
+                found = [self._atoms_by_annotation(item, scope) for item in parts]
                 return frozenset().union(*found) if found and all(found) else _NONE
             return _NONE
         if isinstance(annotation, Binary) and annotation.operator == "|":
             parts = [item for item in (annotation.left, annotation.right) if not isinstance(item, Literal)]
-            found = [self._annotated(item, scope) for item in parts]
+            found = [self._atoms_by_annotation(item, scope) for item in parts]
             return frozenset().union(*found) if found and all(found) else _NONE
         value = self.program.static_value(annotation, scope)
         if isinstance(value, ClassValue):
@@ -491,7 +491,7 @@ class Follower:
             return _OTHER
         return _NONE
 
-    def _call(self, call: Call, scope: Scope, depth: int) -> Atoms:
+    def _atoms_of_call(self, call: Call, scope: Scope, depth: int) -> Atoms:
         result: set[Atom] = set()
         for atom in self.atoms_of(call.func, scope, depth + 1):
             result |= self._atoms_of_result(atom, call, scope, depth)
@@ -577,7 +577,7 @@ class Follower:
             return _UNKNOWN
         if scope.returns is not None:
             outer = self.program.outer(scope) or scope
-            annotated = self._annotated(scope.returns, outer)
+            annotated = self._atoms_by_annotation(scope.returns, outer)
             if annotated:
                 return annotated
         result: set[Atom] = set()

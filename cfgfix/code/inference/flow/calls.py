@@ -64,7 +64,7 @@ _CALLED_BY_KERAS = ("keras.layers.", "keras.Model", "keras.Sequential", "keras.a
 class Calls(Datasets):
     """The part of the runs that evaluates calls."""
 
-    def _call(self, frame: Frame, number: int) -> Value:
+    def _result_of_call(self, frame: Frame, number: int) -> Value:
         call = frame.scope.calls[number]
         site = Site(frame.scope, call, frame.through)
         func = call.func
@@ -92,7 +92,7 @@ class Calls(Datasets):
             callee = self.eval(frame, func)
         if type(callee) is Many:
             callee = without_none(callee)
-        site.args = self._arguments(frame, site) if call.args else ()
+        site.args = self._positional_values(frame, site) if call.args else ()
         if call.keywords:
             keywords = {}
             for name, expr in call.keywords:
@@ -106,7 +106,7 @@ class Calls(Datasets):
         if dataset is not None:
             site.name = site.raw = f"{DATASET}.{method}"
             site.result = self._dataset_method(site, dataset, method)
-            self._note(site)
+            self._note_site(site)
             return site.result
         if type(callee) is Value:
             site.open = True
@@ -120,7 +120,7 @@ class Calls(Datasets):
         else:
             site.result = self._value_of_callee(frame, site, callee)
         if site.name or site.targets:
-            self._note(site)
+            self._note_site(site)
         elif method in MODEL_METHODS:
             self.unresolved.append(site)
         return site.result
@@ -140,7 +140,7 @@ class Calls(Datasets):
             if method == "get" and args and isinstance(args[0], Constant):
                 return held.values.get(args[0].value, UNKNOWN)
             if method in _CHANGES:
-                self._assign(frame, base, UNKNOWN)
+                self._assign_target(frame, base, UNKNOWN)
         elif method in ("append", "add") and len(args) == 1:
             self._hold_value(frame, base, with_item(held, args[0]))
         elif method in _CHANGES:
@@ -157,7 +157,7 @@ class Calls(Datasets):
             if type(owner) is Instance:
                 self._attributes[(id(owner.scope), target.attribute)] = value
 
-    def _arguments(self, frame: Frame, site: Site) -> tuple[Value, ...]:
+    def _positional_values(self, frame: Frame, site: Site) -> tuple[Value, ...]:
         """Return the values of the positional arguments, with a known `*items` unpacked."""
         args = site.call.args
         if len(args) == 1 and not isinstance(args[0], Starred):
@@ -223,7 +223,7 @@ class Calls(Datasets):
         if type(callee) is Made:
             site.name = site.raw = f"{callee.name}.__call__"
             if callee.name == "tensorflow.function" and site.args:
-                return self._compiled(callee.site or site, site.args[0])
+                return self._compiled_value(callee.site or site, site.args[0])
             if callee.name.startswith(_CALLED_BY_KERAS) and any(map(holds_symbolic, site.args)):
                 return Made(KERAS_TENSOR, site)
         return UNKNOWN
@@ -243,7 +243,7 @@ class Calls(Datasets):
             return True
         return known.take(call, int(function.receiver is not None or known.classmethod))
 
-    def _compiled(self, site: Site, value: Value) -> Value:
+    def _compiled_value(self, site: Site, value: Value) -> Value:
         for item in alternatives(value):
             if isinstance(item, Function):
                 return Function(item.scope, item.receiver, site, item.env)
@@ -258,13 +258,13 @@ class Calls(Datasets):
             site.name, site.raw = name, raw
         args = site.args
         if name in CONSTRUCTORS:
-            return self._constructed(site, name.rsplit(".", 1)[1])
+            return self._dataset_made(site, name.rsplit(".", 1)[1])
         if not name.startswith("builtins.") and name not in _TREATED:
-            return self._used(site, name)
+            return self._result_with_datasets(site, name)
         if name == "tensorflow.function":
             value = site.argument(0, "func")
             if value is not None:
-                return self._compiled(site, value)
+                return self._compiled_value(site, value)
             return Made(name, site)
         if name == "functools.partial" and args:
             for function in functions_of(args[0]):
@@ -315,7 +315,7 @@ class Calls(Datasets):
                     return Made(outside[0], None)
             return UNKNOWN
         elif name in ("tensorflow_datasets.load", "tensorflow_datasets.builder.as_dataset"):
-            return self._tfds(site)
+            return self._tfds_result(site)
         elif name in ("builtins.min", "builtins.max") and args:
             return Made(name, site)
         elif name.startswith("builtins.") and name.count(".") == 1:
@@ -330,7 +330,7 @@ class Calls(Datasets):
                 if name in ("builtins.enumerate", "builtins.zip", "builtins.range")
                 else UNKNOWN
             )
-        return self._used(site, name)
+        return self._result_with_datasets(site, name)
 
 
 def _is_of_class(name: str) -> bool:

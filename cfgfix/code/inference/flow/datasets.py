@@ -136,7 +136,7 @@ WITH_FUNCTION = {
 class Datasets(Run):
     """The part of the runs that follows how datasets are made and changed."""
 
-    def _used(self, site: Site, name: str) -> Value:
+    def _result_with_datasets(self, site: Site, name: str) -> Value:
         """Note the datasets that a library call gets, and return the call's result."""
         for value in (*site.args, *site.keywords.values()) if site.keywords else site.args:
             if type(value) is Dataset or type(value) is Many:
@@ -145,15 +145,15 @@ class Datasets(Run):
                     dataset.uses.append((name, site))
         return Made(name, site)
 
-    def _tfds(self, site: Site) -> Value:
+    def _tfds_result(self, site: Site) -> Value:
         """Return the result of `tfds.load`, as far as its arguments tell."""
         split = site.call.keyword("split")
         value = constant(split) if split is not None else None
         data: Value
         if isinstance(value, str):
-            data = self._constructed(site, "tfds.load")
+            data = self._dataset_made(site, "tfds.load")
         elif isinstance(value, (list, tuple)):
-            data = Items(tuple(self._constructed(site, "tfds.load") for _ in value))
+            data = Items(tuple(self._dataset_made(site, "tfds.load") for _ in value))
         elif value is None and site.call.argument(1, "split") in (None, split) and not site.call.opaque:
             # All splits, by their names.
             data = Made("tfds.splits", site)
@@ -166,7 +166,7 @@ class Datasets(Run):
             return Items((data, UNKNOWN))
         return UNKNOWN
 
-    def _constructed(self, site: Site, op: str) -> Dataset:
+    def _dataset_made(self, site: Site, op: str) -> Dataset:
         parents: list[Dataset] = []
         values: Iterable[Value] = (*site.args, *site.keywords.values())
         if op in _CHOOSING:

@@ -120,11 +120,11 @@ class Expressions(Calls):
         self._steps += 1
         if isinstance(expr, Name):
             value = frame.env.names.get(expr.name)
-            return value if value is not None else self._name(frame, expr.name)
+            return value if value is not None else self._name_value(frame, expr.name)
         if isinstance(expr, Call):
-            return self._call(frame, expr.number)
+            return self._result_of_call(frame, expr.number)
         if isinstance(expr, Attribute):
-            return self._attribute(frame, expr)
+            return self._attribute_value(frame, expr)
         if isinstance(expr, Literal):
             return Constant(expr.value)
         if isinstance(expr, Collection):
@@ -142,7 +142,7 @@ class Expressions(Calls):
                 result = join(result, value)
             return result
         if isinstance(expr, Subscript):
-            return self._subscript(frame, expr)
+            return self._subscript_value(frame, expr)
         if isinstance(expr, Assigned):
             value = self.eval(frame, expr.value)
             frame.env.names[expr.name] = value
@@ -171,7 +171,7 @@ class Expressions(Calls):
         elif isinstance(expr, Starred):
             self.eval(frame, expr.value)
         elif isinstance(expr, Comprehension):
-            return self._comprehension(frame, expr)
+            return self._comprehension_value(frame, expr)
         return UNKNOWN
 
     def _dictionary_value(self, frame: Frame, expr: Dictionary) -> Value:
@@ -187,7 +187,7 @@ class Expressions(Calls):
                 found[name] = value
         return Entries(found) if known and found else UNKNOWN
 
-    def _comprehension(self, frame: Frame, expr: Comprehension) -> Value:
+    def _comprehension_value(self, frame: Frame, expr: Comprehension) -> Value:
         names = frame.env.names
         frame.env.names = dict(names)
         for target, source, conditions in expr.generators:
@@ -198,7 +198,7 @@ class Expressions(Calls):
                     for number, block in enumerate(frame.scope.blocks)
                     if block.kind == "comprehension" and block.test is source
                 )
-            self._assign(frame, target, self._turn_value(value))
+            self._assign_target(frame, target, self._turn_value(value))
             for condition in conditions:
                 self.eval(frame, condition)
         count = 2 if expr.kind == "dict" else 1
@@ -221,7 +221,7 @@ class Expressions(Calls):
             return UNKNOWN
         return item_of(value)
 
-    def _name(self, frame: Frame, name: str) -> Value:
+    def _name_value(self, frame: Frame, name: str) -> Value:
         env: Env | None = frame.env
         while env is not None:
             value = env.names.get(name)
@@ -240,7 +240,7 @@ class Expressions(Calls):
             if known is not None:
                 return known
             top = Frame(scope, module_env or Env(scope, None), None, ())
-            return self._defined(top, inner)
+            return self._defined_value(top, inner)
         imported = self.program.imported(frame.scope, name)
         if imported is not None:
             return imported
@@ -249,12 +249,12 @@ class Expressions(Calls):
         for star in scope.stars:
             found = self.program.find(star, module)
             if isinstance(found, ModuleValue):
-                value = self._member(found.module, name)
+                value = self._member_value(found.module, name)
                 if not isinstance(value, External):
                     return value
         return External(f"builtins.{name}") if name in _BUILTINS and not scope.stars else UNKNOWN
 
-    def _member(self, module: Module, name: str) -> Value:
+    def _member_value(self, module: Module, name: str) -> Value:
         """Return the value of a module's top-level name after its body has run."""
         scope = module.scope
         if scope is not None and name in scope.names and name not in scope.children:
@@ -268,10 +268,10 @@ class Expressions(Calls):
                 return value
         value = self.program.member(module, name)
         if isinstance(value, Function) and value.scope.module is not module:
-            return self._member(value.scope.module, value.scope.name)
+            return self._member_value(value.scope.module, value.scope.name)
         return value
 
-    def _attribute(self, frame: Frame, expr: Attribute) -> Value:
+    def _attribute_value(self, frame: Frame, expr: Attribute) -> Value:
         return self._attribute_among(frame, self.eval(frame, expr.base), expr.attribute)
 
     def _attribute_among(self, frame: Frame, base: Value, name: str) -> Value:
@@ -289,7 +289,7 @@ class Expressions(Calls):
         if type(base) is External:
             return base.member(name)
         if type(base) is ModuleValue:
-            return self._member(base.module, name)
+            return self._member_value(base.module, name)
         if type(base) is Instance:
             return self._instance_attribute(base, name)
         if type(base) is ClassValue:
@@ -405,7 +405,7 @@ class Expressions(Calls):
             return None
         return found_value
 
-    def _subscript(self, frame: Frame, expr: Subscript) -> Value:
+    def _subscript_value(self, frame: Frame, expr: Subscript) -> Value:
         base = self.eval(frame, expr.base)
         self.eval(frame, expr.index)
         index = constant(expr.index)
@@ -423,7 +423,7 @@ class Expressions(Calls):
             and isinstance(index, str)
             and base.site is not None
         ):
-            return self._constructed(base.site, "tfds.load")
+            return self._dataset_made(base.site, "tfds.load")
         return SYMBOLIC if is_symbolic(base) else UNKNOWN
 
 

@@ -56,7 +56,7 @@ class Functions(Expressions):
         if env is None:
             env = Env(scope, None)
             self._envs[id(scope)] = env
-            self._body(Frame(scope, env, None, ()))
+            self._run_body(Frame(scope, env, None, ()))
         return env
 
     def env_of(self, scope: Scope) -> Env | None:
@@ -98,7 +98,7 @@ class Functions(Expressions):
         self._bind_parameters(scope, env, instance)
         self._running.append(key)
         frame = Frame(scope, env, instance, ())
-        self._body(frame)
+        self._run_body(frame)
         self._running.pop()
         result = self._result_value(scope, frame)
         self._done[key] = result
@@ -110,12 +110,12 @@ class Functions(Expressions):
         if scope.generator:
             return Series(functools.reduce(join, frame.yielded)) if frame.yielded else UNKNOWN
         if not frame.returned:
-            return self._annotated(scope.returns, scope)
+            return self._value_by_annotation(scope.returns, scope)
         result = frame.returned[0]
         for other in frame.returned[1:]:
             result = join(result, other)
         if result is UNKNOWN:
-            return self._annotated(scope.returns, scope)
+            return self._value_by_annotation(scope.returns, scope)
         return result
 
     def _bind_parameters(self, scope: Scope, env: Env, instance: Value | None) -> None:
@@ -129,12 +129,12 @@ class Functions(Expressions):
                 )
                 continue
             env.names[name] = (
-                self._annotated(annotation, outer)
+                self._value_by_annotation(annotation, outer)
                 if kind in ("plain", "keyword") and outer is not None
                 else UNKNOWN
             )
 
-    def _annotated(self, annotation: Expr | None, scope: Scope) -> Value:
+    def _value_by_annotation(self, annotation: Expr | None, scope: Scope) -> Value:
         """Return the value that an annotation describes, as far as it is known."""
         if annotation is None:
             return UNKNOWN
@@ -151,14 +151,14 @@ class Functions(Expressions):
             name = self.program.static_name(annotation.base, scope)
             if name in ("typing.Optional", "typing.Annotated"):
                 inner = annotation.index
-                return self._annotated(
+                return self._value_by_annotation(
                     inner.items[0] if isinstance(inner, Collection) and inner.items else inner, scope
                 )
             return UNKNOWN
         elif isinstance(annotation, Binary) and annotation.operator == "|":
             left, right = annotation.left, annotation.right
             if constant(right) is None:
-                return self._annotated(left, scope)
+                return self._value_by_annotation(left, scope)
             return UNKNOWN
         value = self.program.static_value(annotation, scope)
         if isinstance(value, ClassValue):
@@ -240,7 +240,7 @@ class Functions(Expressions):
                 env.names[name] = value
         self._running.append(id(scope))
         frame = Frame(scope, env, instance, (*site.through, site))
-        self._body(frame)
+        self._run_body(frame)
         self._running.pop()
         result = self._result_value(scope, frame)
         self._special[key] = result
@@ -270,7 +270,7 @@ class Functions(Expressions):
         inner = Env(scope, env)
         self._bind_parameters(scope, inner, None)
         self._running.append(id(scope))
-        self._body(Frame(scope, inner, None, (*site.through, site)))
+        self._run_body(Frame(scope, inner, None, (*site.through, site)))
         self._running.pop()
 
     def _means_another_class(self, function: Function) -> bool:

@@ -129,7 +129,7 @@ class Run:
         """Tell whether a call was met in a run of a function made with own arguments."""
         return bool(site.through) and id(site.through[-1]) in self._made_at
 
-    def _note(self, site: Site) -> None:
+    def _note_site(self, site: Site) -> None:
         site.number = len(self.sites)
         self.sites.append(site)
         if site.name:
@@ -181,11 +181,11 @@ class Run:
     def _attribute_among(self, frame: Frame, base: Value, name: str) -> Value:
         raise NotImplementedError
 
-    def _assign(self, frame: Frame, target: Expr, value: Value) -> None:
+    def _assign_target(self, frame: Frame, target: Expr, value: Value) -> None:
         raise NotImplementedError
 
-    def _defined(self, frame: Frame, scope: Scope) -> Value:
+    def _defined_value(self, frame: Frame, scope: Scope) -> Value:
         raise NotImplementedError
 
-    def _body(self, frame: Frame) -> None:
+    def _run_body(self, frame: Frame) -> None:
         raise NotImplementedError

@@ -50,7 +50,7 @@ def _dataset_or_made(value: Value) -> Value:
 class Statements(Functions):
     """The part of the runs that executes statements."""
 
-    def _body(self, frame: Frame) -> None:
+    def _run_body(self, frame: Frame) -> None:
         self._run_statements(frame, frame.scope.body)
 
     def _run_statements(self, frame: Frame, events: list[Event]) -> bool:
@@ -73,19 +73,21 @@ class Statements(Functions):
             assert event.value is not None
             value = self.eval(frame, event.value)
             for target in event.targets:
-                self._assign(frame, target, value)
+                self._assign_target(frame, target, value)
         elif kind == "annotate":
             if event.value is not None:
                 value = self.eval(frame, event.value)
                 if value is UNKNOWN:
-                    value = self._annotated(event.annotation, frame.scope)
-                self._assign(frame, event.targets[0], value)
+                    value = self._value_by_annotation(event.annotation, frame.scope)
+                self._assign_target(frame, event.targets[0], value)
             elif isinstance(event.targets[0], Name):
-                names.setdefault(event.targets[0].name, self._annotated(event.annotation, frame.scope))
+                names.setdefault(
+                    event.targets[0].name, self._value_by_annotation(event.annotation, frame.scope)
+                )
         elif kind == "augment":
             assert event.value is not None
             self.eval(frame, event.value)
-            self._assign(frame, event.targets[0], UNKNOWN)
+            self._assign_target(frame, event.targets[0], UNKNOWN)
         elif kind == "return":
             frame.returned.append(
                 self.eval(frame, event.value) if event.value is not None else Constant(None)
@@ -100,7 +102,7 @@ class Statements(Functions):
         elif kind == "with":
             for manager, target in zip(event.managers, event.targets, strict=True):
                 value = self.eval(frame, manager)
-                self._assign(frame, target, value)
+                self._assign_target(frame, target, value)
             return self._run_statements(frame, event.bodies[0][1])
         elif kind == "try":
             return self._try(frame, event)
@@ -129,7 +131,7 @@ class Statements(Functions):
 
     def _define(self, frame: Frame, event: Event) -> None:
         scope = frame.scope.module.summary.scopes[event.inner]
-        value = self._defined(frame, scope)
+        value = self._defined_value(frame, scope)
         frame.env.names[scope.name] = value
         if scope.kind == "class":
             self._class_body(frame, scope)
@@ -140,12 +142,12 @@ class Statements(Functions):
             return
         env = Env(scope, frame.env)
         self._envs[id(scope)] = env
-        self._body(Frame(scope, env, None, frame.through))
+        self._run_body(Frame(scope, env, None, frame.through))
         for name, value in env.names.items():
             if not isinstance(value, Function):
                 self._attributes.setdefault((id(scope), name), value)
 
-    def _defined(self, frame: Frame, scope: Scope) -> Value:
+    def _defined_value(self, frame: Frame, scope: Scope) -> Value:
         bare: Value = ClassValue(scope) if scope.kind == "class" else Function(scope, env=frame.env)
         if not scope.decorators or id(scope) in self._defining:
             # A decorator that names what it decorates means what the name was before.
@@ -192,7 +194,7 @@ class Statements(Functions):
                 return Made(name, site)
         return value
 
-    def _assign(self, frame: Frame, target: Expr, value: Value) -> None:
+    def _assign_target(self, frame: Frame, target: Expr, value: Value) -> None:
         if isinstance(target, Name):
             if target.name in frame.scope.outer:
                 env = frame.env.parent
@@ -210,9 +212,9 @@ class Statements(Functions):
                 known = len(items) == len(target.items) and not any(
                     isinstance(item, Starred) for item in target.items
                 )
-                self._assign(frame, inner, items[position] if known else UNKNOWN)
+                self._assign_target(frame, inner, items[position] if known else UNKNOWN)
         elif isinstance(target, Starred):
-            self._assign(frame, target.value, UNKNOWN)
+            self._assign_target(frame, target.value, UNKNOWN)
         elif isinstance(target, Attribute):
             owner = self.eval(frame, target.base)
             if type(owner) is Instance:
@@ -225,7 +227,7 @@ class Statements(Functions):
                 frame.env.names[f"<{id(owner)}>.{target.attribute}"] = value
         elif isinstance(target, Subscript):
             if type(self.eval(frame, target.base)) is Entries:
-                self._assign(frame, target.base, UNKNOWN)
+                self._assign_target(frame, target.base, UNKNOWN)
             self.eval(frame, target.index)
 
     def _run_branches(self, frame: Frame, event: Event) -> None:
@@ -247,7 +249,7 @@ class Statements(Functions):
             return
         asked, kind = test.args
         if isinstance(asked, Name) and frame.env.names.get(asked.name) is UNKNOWN:
-            frame.env.names[asked.name] = self._annotated(kind, frame.scope)
+            frame.env.names[asked.name] = self._value_by_annotation(kind, frame.scope)
 
     def _loop_element(self, value: Value, scope: Scope, block: int, depth: int = 3) -> Value:
         """Return the item of a loop over a value, noting a dataset that it iterates over."""
@@ -285,7 +287,7 @@ class Statements(Functions):
                 if found is not UNKNOWN:
                     item = found
             for target in event.targets:
-                self._assign(frame, target, item)
+                self._assign_target(frame, target, item)
         ends = [before]
         if not self._run_statements(frame, event.bodies[0][1]):
             ends.append(frame.env.names)
