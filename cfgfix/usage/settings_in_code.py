@@ -37,6 +37,8 @@ _ALL_NAMES = (b"globals(", b"vars(", b"locals(", b"__dict__", b"dir(")
 _CONSTANT = re.compile(r"[A-Z][A-Z0-9_]{2,}")
 MAX_MODULES = 24
 """Most modules that a program is run with at a call that imports one by a name which it is given."""
+MAX_SHOWN = 3
+"""Most further places that a finding shows."""
 MAX_MODULE_STEPS = 400_000
 """Most steps of such runs that are made again with both ways taken."""
 MAX_STEPS = 300_000
@@ -158,7 +160,8 @@ class _FollowedSettings:
             if id(key) in joined or (spot.path, key.name) in names or _is_shown(key):
                 continue
             names.add((spot.path, key.name))
-            yield OptionVerdict("dead-setting", spot, {"name": _qualified_name(key)})
+            beside = tuple((place, "is set here") for place in self._given_to_class(key))
+            yield OptionVerdict("dead-setting", spot, {"name": _qualified_name(key)}, beside=beside)
         for name, spot in self._dead_constants():
             if (spot.path, name) not in names:
                 yield OptionVerdict("dead-setting", spot, {"name": name})
@@ -315,6 +318,31 @@ class _FollowedSettings:
         )
 
     # What nothing reads
+
+    def _given_to_class(self, key: ConfigKey) -> list[Spot]:
+        """Return where calls of the class that has a setting as a field give it a value."""
+        holder = next(
+            (
+                written.holders[key.parent]
+                for result in self.runs
+                if (written := result.run.code_settings) is not None
+                and key.parent is not None
+                and key.parent in written.holders
+            ),
+            None,
+        )
+        if holder is None or holder[0].scope.kind != "class":
+            return []
+        scopes = {id(scope): scope for scope in holder[0].scope.module.summary.scopes}
+        for result in self.runs:
+            scopes.update(result.run.entered)
+        return [
+            Spot(scope, place_of(given, scope) or call.place, call.block)
+            for scope in scopes.values()
+            for call in scope.calls
+            if (given := call.keyword(key.name)) is not None
+            and (dotted(call.func) or "").rpartition(".")[2] == holder[1]
+        ][:MAX_SHOWN]
 
     def _dead_settings(self) -> list[tuple[ConfigKey, Spot]]:
         """Return the settings that nothing reads, each with its place."""

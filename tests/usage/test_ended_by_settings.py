@@ -139,3 +139,20 @@ def test_settings_in_the_code_end_a_run(tmp_path: Path) -> None:
         ("refused-setting", "LAYERS", "3"),
         ("refused-setting", "NAMES", "12"),
     }
+
+
+def test_a_dead_field_names_where_it_is_set(tmp_path: Path) -> None:
+    from cfgfix.usage.project_code import ProjectCode
+
+    (tmp_path / "presets.py").write_text(
+        "from dataclasses import dataclass\n\n\n@dataclass\nclass Fold:\n    pens: int = 4\n    wide: int = 8\n"
+        "    motto: str = 'a'\n\n\nsmall = Fold(\n    pens=2,\n    motto='b',\n)\n"
+    )
+    (tmp_path / "train.py").write_text(
+        "import tensorflow as tf\nfrom presets import small\n\n"
+        "tf.keras.layers.Dense(small.pens)\ntf.keras.layers.Dense(small.wide)\n"
+    )
+    code = ProjectCode(str(tmp_path), lambda _path: False, keep=False)
+    ((check, hit),) = [(check, hit) for _, check, hit in code.options()]
+    assert (check, hit.values["name"]) == ("dead-setting", "motto")
+    assert [(item.line, item.label) for item in hit.related] == [(13, "is set here")]

@@ -70,6 +70,8 @@ def arguments_not_taken(program: Program) -> Iterator[Hit]:
             for call in scope.calls:
                 callee = None if call.opaque or dotted(call.func) is None else certain.callee(scope, call)
                 problem = None if callee is None else _refusal_of_call(callee, call)
+                if callee is None and not call.opaque and call.keywords:
+                    yield from _hits_of_fields(certain, scope, call)
                 if callee is None or problem is None:
                     continue
                 defined = callee.scope
@@ -80,6 +82,23 @@ def arguments_not_taken(program: Program) -> Iterator[Hit]:
                     {"function": callee.shown, "problem": problem},
                     related=(Step(defined, defined.place, -1, "is defined here"),),
                 )
+
+
+def _hits_of_fields(certain: _CertainCallees, scope: Scope, call: Call) -> Iterator[Hit]:
+    """Yield the hit of a call that gives a dataclass, or a changed copy of one, what is no field of it."""
+    owner, shown = certain.dataclass_filled(scope, call)
+    fields = certain.fields(owner) if owner is not None else None
+    if owner is None or fields is None:
+        return
+    unknown = sorted({name for name, _ in call.keywords if name is not None} - fields)
+    if unknown:
+        yield hit_in(
+            scope,
+            call.name_place,
+            call.block,
+            {"function": shown, "problem": f"does not take {_name_list(unknown)}"},
+            related=(Step(owner, owner.place, -1, "is defined here"),),
+        )
 
 
 class _CertainCallees:
@@ -104,6 +123,45 @@ class _CertainCallees:
         if isinstance(value, Instance):
             return self._part_of_keras(value.scope)
         return None
+
+    def dataclass_filled(self, scope: Scope, call: Call) -> tuple[Scope | None, str]:
+        """Return the class whose fields the named arguments of a call are, with the name of what is called."""
+        if dotted(call.func) is None or not self._is_bound_once(scope, call.func):
+            return None, ""
+        if self._program.static_name(call.func, scope) in _COPIES and len(call.args) == 1:
+            value = flow_of(self._program).value_of_name(scope, call.args[0])
+            is_sure = isinstance(value, Instance) and self._is_bound_once(scope, call.args[0])
+            return (value.scope, f"replace() of {value.scope.name}") if is_sure else (None, "")
+        value = flow_of(self._program).value_of_name(scope, call.func)
+        return (value.scope, value.scope.name) if isinstance(value, ClassValue) else (None, "")
+
+    def fields(self, owner: Scope) -> frozenset[str] | None:
+        """Return the names that the constructor of a dataclass takes; None where they are not certain."""
+        classes, outside = self._program.bases(owner)
+        lineage = {id(item): item for item in (owner, *classes)}.values()
+        if not all(name.startswith(_PLAIN_BASES) for name in outside) or not self._defined_once(owner):
+            return None
+        found: set[str] = set()
+        for item in lineage:
+            outer = self._program.outer(item) or item
+            names = {
+                self._program.static_name(decorator.func if isinstance(decorator, Call) else decorator, outer)
+                for decorator in item.decorators
+            }
+            if (
+                names != {"dataclasses.dataclass"}
+                or not _OWN_CONSTRUCTION.isdisjoint(item.children)
+                or _has_metaclass(item)
+                or not self._known_bases(item)
+            ):
+                return None
+            found |= {
+                target.name
+                for event in item.events_of("annotate")
+                for target in event.targets
+                if isinstance(target, Name)
+            }
+        return frozenset(found)
 
     def _part_of_keras(self, owner: Scope) -> _CertainCallee | None:
         """Return the `call` method that a layer or model of the project runs, or None."""
@@ -241,6 +299,11 @@ class _CertainCallees:
             for other in self._overridden.get(name, ())
             if other is not owner
         )
+
+
+_COPIES = frozenset({"dataclasses.replace", "copy.replace"})
+"""Functions that copy an object with other fields."""
+_OWN_CONSTRUCTION = frozenset({"__init__", "__new__", "__replace__"})
 
 
 def _is_left_to_others(scope: Scope) -> bool:
