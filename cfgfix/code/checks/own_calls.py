@@ -130,8 +130,9 @@ class _CertainCallees:
             return None, ""
         if self._program.static_name(call.func, scope) in _COPIES and len(call.args) == 1:
             value = flow_of(self._program).value_of_name(scope, call.args[0])
-            is_sure = isinstance(value, Instance) and self._is_bound_once(scope, call.args[0])
-            return (value.scope, f"replace() of {value.scope.name}") if is_sure else (None, "")
+            if isinstance(value, Instance) and self._is_bound_once(scope, call.args[0]):
+                return value.scope, f"replace() of {value.scope.name}"
+            return None, ""
         value = flow_of(self._program).value_of_name(scope, call.func)
         return (value.scope, value.scope.name) if isinstance(value, ClassValue) else (None, "")
 
