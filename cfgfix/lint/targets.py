@@ -235,6 +235,9 @@ def with_nearby_code(project: Project, dialect: Dialect, source: SourceFile, tar
     if known or dialect.name != "generic":
         told = NearbyCode(elsewhere=nearby.elsewhere, ruamel=nearby.ruamel)
         return replace(target, nearby_code=told) if told.elsewhere or told.ruamel else target
+    if source.path.endswith(".json"):
+        # `1e-3` is a number for what reads JSON.
+        return replace(target, nearby_code=nearby, loader=LOADERS["pyyaml-floats"])
     if nearby == NearbyCode():
         return target
     loader = target.loader

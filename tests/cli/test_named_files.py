@@ -258,3 +258,13 @@ def test_a_named_python_file_in_its_declared_encoding_is_read(
     code, told = check(capsys, "a.py")
     assert code == 0
     assert "no findings in 1 Python file\n" in told
+
+
+def test_numbers_of_a_json_file_that_no_code_opens_are_numbers(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = '{"learning_rate": 1e-3, "weight_decay": 5E-4, "batch_size": 8}\n'
+    (folder / "alone.json").write_text(text)
+    (folder / "alone.yaml").write_text("learning_rate: 1e-3\nbatch_size: 8\n")
+    assert "YML001" not in check(capsys, "alone.json")[1]
+    assert "YML001" in check(capsys, "alone.yaml")[1]
