@@ -105,9 +105,9 @@ def _of_check(check: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     }
 
 
-def _one_for_each_place(findings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _one_for_each_place(findings: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
     """Return one finding for each place: the most serious one, and of those one that knows a change."""
-    places: dict[str, list[Mapping[str, Any]]] = {}
+    places: dict[object, list[Mapping[str, object]]] = {}
     for one in findings:
         places.setdefault(one["place"], []).append(one)
     return [

@@ -40,7 +40,7 @@ def compiled_for_sure(reach: Reach) -> bool:
 
     Keras, which may do it as well, can be told not to.
     """
-    return not reach.root.what.startswith("Keras")
+    return not reach.root.by_keras
 
 
 def compiled_scopes(program: Program) -> Iterator[tuple[Scope, Reach]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from cfgfix.code.inference.config_atoms import (
     UNKNOWN,
@@ -24,13 +23,13 @@ class Answers:
     """Keeps the atoms found for each key, and finds those that depend on themselves."""
 
     def __init__(self) -> None:
-        self._memo: dict[tuple[Any, ...], Atoms] = {}
-        self._active: set[tuple[Any, ...]] = set()
-        self._round: dict[tuple[Any, ...], Atoms] = {}
-        self._lower: dict[tuple[Any, ...], Atoms] = {}
-        self._assumed: set[tuple[Any, ...]] = set()
+        self._memo: dict[tuple[object, ...], Atoms] = {}
+        self._active: set[tuple[object, ...]] = set()
+        self._round: dict[tuple[object, ...], Atoms] = {}
+        self._lower: dict[tuple[object, ...], Atoms] = {}
+        self._assumed: set[tuple[object, ...]] = set()
 
-    def answer(self, key: tuple[Any, ...], make: Callable[[], Atoms]) -> Atoms:
+    def answer(self, key: tuple[object, ...], make: Callable[[], Atoms]) -> Atoms:
         """Return the atoms kept under a key, or make and keep them.
 
         Where `make` depends on its own answer, it is called again until the answers stay the same.

@@ -76,6 +76,7 @@ class Root:
         site: The call that makes it hot, where there is one.
         function: The function as a value, where it is known.
         others: The same call, come to by other ways.
+        by_keras: Whether Keras makes it hot, which can be told not to.
     """
 
     kind: str
@@ -85,6 +86,7 @@ class Root:
     site: Site | None = None
     function: Function | None = None
     others: list[Site] = field(default_factory=list)
+    by_keras: bool = False
 
     @property
     def is_of_step(self) -> bool:
@@ -357,7 +359,7 @@ class HotPaths:
                     and id(scope) not in called
                     and is_keras_model(self.program, owner)
                 ):
-                    yield Root(GRAPH, scope, None, f"Keras's fit compiles {scope.name} and")
+                    yield Root(GRAPH, scope, None, f"Keras's fit compiles {scope.name} and", by_keras=True)
         yield from self._judging_roots(decorated)
         for site in self.flow.named("tensorflow.function"):
             if not self._may_happen(site):
@@ -398,6 +400,7 @@ class HotPaths:
                         "Keras's fit compiles it into the step and",
                         site,
                         function,
+                        by_keras=True,
                     )
 
     def _judging_functions(self, value: Value | None) -> Iterator[Function]:

@@ -271,7 +271,7 @@ def constant_of(value: Value) -> Any:
     return None
 
 
-def entry_name(value: Value) -> Any:
+def entry_name(value: Value) -> object:
     """Return the name under which a mapping keeps an entry: a constant or a class.
 
     None where it is not known.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 from cfgfix.code.inference.interpreter.objects import ConfigKey, Made, Spot
 from cfgfix.core.records import dataclass
@@ -29,7 +29,7 @@ class Conflict:
 
     kind: str
     spot: Spot
-    values: dict[str, Any]
+    values: dict[str, object]
     related: tuple[tuple[Spot, str], ...] = ()
     keys: tuple[ConfigKey, ...] = ()
     severity: str | None = None
@@ -78,7 +78,7 @@ class Teller(Protocol):
         self,
         kind: str,
         spot: Spot | None,
-        values: dict[str, Any],
+        values: dict[str, object],
         beside: Beside,
         severity: str | None = None,
     ) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 from cfgfix.code.inference.interpreter import classes
 from cfgfix.code.inference.interpreter.objects import (
@@ -230,8 +230,10 @@ class Fits:
         if not loose and self.known.run.sure:
             self._note_file(path, model, call.spot, saving=last != "load_weights")
 
-    def _note_file(self, path: Any, model: Value, spot: Spot, *, saving: bool) -> None:
-        layers = self._layers_with_weights(model, spot) if isinstance(path, str) and path else None
+    def _note_file(self, path: object, model: Value, spot: Spot, *, saving: bool) -> None:
+        if not isinstance(path, str) or not path:
+            return
+        layers = self._layers_with_weights(model, spot)
         if layers:
             self.weights.append(WeightFile(path, saving, spot, layers))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 from cfgfix.code.inference.interpreter.objects import External, FunctionObject, Made, Scalar, Sequence, Value
 from cfgfix.code.inference.interpreter.run import Call
@@ -122,7 +122,7 @@ class MadeLayers:
             ),
         )
 
-    def _plain_value(self, value: Value) -> Any:
+    def _plain_value(self, value: Value) -> object:
         if isinstance(value, Made) and is_layer(value):
             return self._plain_layer(value)
         if isinstance(value, Scalar):

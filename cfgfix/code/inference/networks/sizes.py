@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Mapping as Table
-from typing import Any
 
 from cfgfix.code.inference.interpreter import classes
 from cfgfix.code.inference.interpreter.objects import (
@@ -584,7 +583,7 @@ class Sizes(Follower):
         self,
         kind: str,
         spot: Spot | None,
-        values: dict[str, Any],
+        values: dict[str, object],
         beside: Beside,
         severity: str | None = None,
     ) -> None:
