@@ -8,12 +8,14 @@ from cfgfix.code.checks.bindings import statement
 from cfgfix.code.checks.eager_steps import DEBUG_WORDS, guarded_by_words
 from cfgfix.code.checks.guarded_calls import flag
 from cfgfix.code.checks.models import trains
+from cfgfix.code.checks.origins import Origin, origins
 from cfgfix.code.inference.entry_points import importers_of
 from cfgfix.code.inference.environment import other_backend
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.model import comments as remarks
-from cfgfix.code.model.expressions import is_true, text
-from cfgfix.code.model.hit import Rewrite, hit_at
+from cfgfix.code.model.expressions import is_true, place_of, text
+from cfgfix.code.model.hit import Rewrite, Step, hit_at
+from cfgfix.code.model.nodes import Literal
 from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Site
@@ -54,6 +56,28 @@ def eager_switch(program: Program) -> Iterator[Hit]:
                 else (Rewrite("drop-keyword", site.scope, site.call.place, name="run_eagerly"),),
                 no_fix=needed,
             )
+            continue
+        found = _switched_on_elsewhere(program, site)
+        if found is not None and _needs_eager(program, site.scope) is None:
+            yield hit_at(
+                site,
+                severity="info" if _only_called(site) else None,
+                values={"what": "every step of this model runs"},
+                related=(found,),
+                no_fix="the switch is set in another place, which may be read for other things too",
+            )
+
+
+def _switched_on_elsewhere(program: Program, site: Site) -> Step | None:
+    """Return where the True stands that `run_eagerly` gets by a name, or None."""
+    given = site.call.keyword("run_eagerly")
+    if given is None or isinstance(given, Literal):
+        return None
+    found = origins(program, Origin(given, site.scope))
+    if not found or not all(is_true(item.expr) for item in found):
+        return None
+    place = place_of(found[0].expr, found[0].scope)
+    return Step(found[0].scope, place, -1, "the switch is on here") if place is not None else None
 
 
 def _is_trained_under(program: Program, scope: Scope) -> bool:

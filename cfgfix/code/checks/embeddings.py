@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
+from cfgfix.code.checks.origins import Origin, origin, origins, site_of
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.model.expressions import constant, dotted, is_name, place_of
@@ -15,6 +16,7 @@ from cfgfix.code.model.nodes import (
     Call,
     Collection,
     Comprehension,
+    Dictionary,
     Expr,
     Literal,
     Name,
@@ -22,14 +24,12 @@ from cfgfix.code.model.nodes import (
     Subscript,
 )
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import Event, Scope
+from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Made, Site, alternatives
 from cfgfix.rules.hit import Hit
 
 _EMBEDDING = "keras.layers.Embedding"
 _TOKENIZER = "keras.preprocessing.text.Tokenizer"
-_DEPTH = 12
-_Found = tuple[Scope, Expr]
 
 
 def too_small(program: Program) -> Iterator[Hit]:
@@ -42,11 +42,9 @@ def too_small(program: Program) -> Iterator[Hit]:
             continue
         seen.add(key)
         names: set[str] = set()
-        counted = _only_source(program, site.scope, given, names)
+        counted = origin(program, Origin(given, site.scope), names)
         made = _counted_from_one(program, counted, names) if counted is not None else None
-        if made is None or _is_added_to(
-            names, (site.scope, made[0].scope, *(counted[:1] if counted else ()))
-        ):
+        if counted is None or made is None or _is_added_to(names, (site.scope, made[0].scope, counted.scope)):
             continue
         where, what = made
         yield hit_in(
@@ -58,123 +56,34 @@ def too_small(program: Program) -> Iterator[Hit]:
         )
 
 
-def _only_source(program: Program, scope: Scope, expr: Expr, names: set[str]) -> _Found | None:
-    """Return the only expression that a value comes from, with its scope, or None.
-
-    Names, attributes, parameters and results are followed, and their names added to `names`.
-    """
-    for _ in range(_DEPTH):
-        if isinstance(expr, (Name, Attribute)):
-            names.add(expr.name if isinstance(expr, Name) else expr.attribute)
-        if isinstance(expr, Name):
-            found = _found_by_name(program, scope, expr.name)
-        elif isinstance(expr, Attribute) and is_name(expr.base, "self"):
-            found = _found_by_attribute(program, scope, expr.attribute)
-        elif isinstance(expr, Call):
-            found = _of_result(program, scope, expr)
-            if found is None:
-                return scope, expr
-        else:
-            return scope, expr
-        if found is None:
-            return None
-        scope, expr = found
-    return None
-
-
-def _found_by_name(program: Program, scope: Scope, name: str) -> _Found | None:
-    here: Scope | None = scope
-    while here is not None:
-        number = next((at for at, item in enumerate(here.params) if item.name == name), None)
-        bound = here.binding(name)
-        if number is not None:
-            return _found_at_callers(program, here, name, number) if not bound else None
-        if bound:
-            event = bound[0]
-            if len(bound) != 1 or event.kind not in ("assign", "annotate") or event.value is None:
-                return None
-            if any(is_name(target, name) for target in event.targets):
-                return here, event.value
-            return _found_in_result(program, here, event, name)
-        here = program.outer(here)
-    return None
-
-
-def _found_in_result(program: Program, scope: Scope, event: Event, name: str) -> _Found | None:
-    """Return the expression a name gets when a result is unpacked, or None."""
-    target, call = event.targets[0], event.value
-    if len(event.targets) != 1 or not isinstance(target, Collection) or not isinstance(call, Call):
-        return None
-    number = next((at for at, item in enumerate(target.items) if is_name(item, name)), None)
-    found = _of_result(program, scope, call)
-    if number is None or found is None or not isinstance(found[1], Collection):
-        return None
-    items = found[1].items
-    return (found[0], items[number]) if number < len(items) == len(target.items) else None
-
-
-def _found_at_callers(program: Program, scope: Scope, name: str, number: int) -> _Found | None:
-    """Return the argument that a function's only call gives for a parameter, or None."""
-    callers = {(id(site.scope), site.call.number): site for site in flow_of(program).callers(scope)}
-    if len(callers) != 1:
-        return None
-    (site,) = callers.values()
-    offset = int(any(target.receiver is not None for target in site.targets))
-    given = site.call.argument(number - offset, name)
-    return (site.scope, given) if given is not None and not site.call.opaque and not site.open else None
-
-
-def _found_by_attribute(program: Program, scope: Scope, name: str) -> _Found | None:
-    owner = program.owner(scope)
-    stores = [
-        (where, event)
-        for where, event, target in scope.module.stores()
-        if target.attribute == name and is_name(target.base, "self") and program.owner(where) is owner
-    ]
-    if owner is None or len(stores) != 1 or stores[0][1].value is None:
-        return None
-    return stores[0][0], stores[0][1].value
-
-
-def _of_result(program: Program, scope: Scope, call: Call) -> _Found | None:
-    """Return the only expression that a called function returns, or None."""
-    site = next((item for item in flow_of(program).within(scope) if item.call is call), None)
-    if site is None or len(site.targets) != 1 or site.open:
-        return None
-    inner = site.targets[0].scope
-    returned = inner.events_of("return")
-    if (
-        inner.kind != "function"
-        or len(returned) != 1
-        or returned[0].value is None
-        or inner.name == "__init__"
-    ):
-        return None
-    return inner, returned[0].value
-
-
-def _counted_from_one(program: Program, counted: _Found, names: set[str]) -> tuple[Step, str] | None:
+def _counted_from_one(program: Program, counted: Origin, names: set[str]) -> tuple[Step, str] | None:
     """Return where the counted words are numbered from 1, with words for it, or None."""
-    scope, expr = counted
+    expr = counted.expr
     if not isinstance(expr, Call) or not is_name(expr.func, "len") or len(expr.args) != 1:
         return None
     words = expr.args[0]
     if isinstance(words, Call) and not words.args and words.method in ("keys", "items", "values"):
         words = words.receiver or words
-    found = _only_source(program, scope, words, names)
-    if found is None:
+    found = [item for item in origins(program, counted.at(words), names) if not _is_empty(item.expr)]
+    if len(found) != 1:
         return None
-    scope, expr = found
+    expr = found[0].expr
     if isinstance(expr, Attribute) and expr.attribute in ("word_index", "index_word"):
         names.add(expr.attribute)
-        made = _unlimited_tokenizer(program, scope, expr.base)
+        made = _unlimited_tokenizer(program, found[0].at(expr.base))
         if made is None:
             return None
         return at(made, label="it numbers its words from 1"), "Tokenizer numbers its words from 1"
     place = _numbered_from_one(expr)
     if place is None:
         return None
-    return Step(scope, place, 0, "the words are numbered from 1 here"), "the words are numbered from 1"
+    step = Step(found[0].scope, place, 0, "the words are numbered from 1 here")
+    return step, "the words are numbered from 1"
+
+
+def _is_empty(expr: Expr) -> bool:
+    """Tell whether an expression is an empty dictionary, which is filled elsewhere."""
+    return isinstance(expr, Dictionary) and not expr.entries
 
 
 def _is_added_to(names: set[str], scopes: tuple[Scope, ...]) -> bool:
@@ -195,17 +104,15 @@ def _last_name(expr: Expr) -> str:
     return (dotted(expr) or "").rpartition(".")[2]
 
 
-def _unlimited_tokenizer(program: Program, scope: Scope, expr: Expr) -> Site | None:
+def _unlimited_tokenizer(program: Program, start: Origin) -> Site | None:
     """Return the call that makes a Tokenizer without a limit of words, or None."""
-    found = _only_source(program, scope, expr, set())
-    if found is None or not isinstance(found[1], Call):
+    found = origin(program, start)
+    site = site_of(program, found) if found is not None else None
+    if site is None or site.name != _TOKENIZER:
         return None
-    for site in flow_of(program).within(found[0]):
-        if site.call is found[1] and site.name == _TOKENIZER:
-            most = site.call.argument(0, "num_words")
-            kept = most is None or (isinstance(most, Literal) and most.value is None)
-            return site if kept and not site.call.opaque else None
-    return None
+    most = site.call.argument(0, "num_words")
+    kept = most is None or (isinstance(most, Literal) and most.value is None)
+    return site if kept and not site.call.opaque else None
 
 
 def _numbered_from_one(expr: Expr) -> Place | None:

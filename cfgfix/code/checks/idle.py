@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 
 from cfgfix.code.checks.common import short
+from cfgfix.code.checks.origins import Origin, origins
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.model.expressions import constant, dotted, place_of, text
 from cfgfix.code.model.hit import at, hit_at, hit_in
-from cfgfix.code.model.nodes import Attribute, Expr, Literal, Name, Subscript
+from cfgfix.code.model.nodes import Attribute, Binary, Expr, Literal, Name, Subscript
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Made, Site, alternatives
@@ -113,7 +114,11 @@ def without_partner(program: Program) -> Iterator[Hit]:
 _STEPS = re.compile(
     r"keras\.optimizers\.schedules\.(?:CosineDecay|CosineDecayRestarts|PolynomialDecay|ExponentialDecay|InverseTimeDecay)"
 )
-_EPOCHS = re.compile(r"(?i)(?:n|num|number_of|nb|max|total|train|training)?_?epochs?")
+_EPOCHS = re.compile(
+    r"(?i)(?:n|num|number_of|nb|max|total|train|training)?_?epochs?|(?:lr_|learning_rate_)?decay_(?:every_|after_)?(?:n_)?epochs?"
+    r"|epochs?_(?:per|before|until|for|between)_(?:lr_)?(?:decay|drop|step)s?|(?:drop|halve|decrease)_(?:every|after)_(?:n_)?epochs?"
+)
+"""Names of a number of epochs."""
 _CALLBACKS = ("keras.callbacks.LearningRateScheduler",)
 
 
@@ -132,12 +137,19 @@ def epochs_as_steps(program: Program) -> Iterator[Hit]:
             continue
         if not _given_to_optimizer(program, site) or _called_by_hand(program, site):
             continue
+        if isinstance(given, Name) and _is_worked_out(program, Origin(given, site.scope)):
+            continue
         yield hit_in(
             site.scope,
             place_of(given, site.scope) or site.call.name_place,
             site.call.block,
             {"name": short(site), "given": text(given)},
         )
+
+
+def _is_worked_out(program: Program, given: Origin) -> bool:
+    """Tell whether a name holds the result of a calculation, such as epochs times steps."""
+    return any(isinstance(found.expr, Binary) for found in origins(program, given))
 
 
 def _last_word(expr: Expr) -> str:

@@ -10,7 +10,7 @@ from cfgfix.code.checks.models import compiles_of
 from cfgfix.code.checks.outputs import constant_in_every_call
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
-from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, text, walk
+from cfgfix.code.model.expressions import constant, dotted, is_name, is_true, place_of, text, walk
 from cfgfix.code.model.hit import at, hit_in
 from cfgfix.code.model.nodes import Attribute, Call, Collection, Comprehension, Expr, Literal, Name, Starred
 from cfgfix.code.model.program import Program
@@ -316,7 +316,7 @@ def zipped_apart(program: Program) -> Iterator[Hit]:
         shuffles = [found for part in parts if (found := _shuffle_of(site.scope, part)) is not None]
         if len(shuffles) != 2:
             continue
-        seeds = [call.argument(1, "seed") for call in shuffles]
+        seeds = [call.argument(2 if call.method == "list_files" else 1, "seed") for call in shuffles]
         if seeds[0] is not None and seeds[1] is not None and text(seeds[0]) == text(seeds[1]):
             continue
         first, second = shuffles
@@ -380,5 +380,8 @@ def _shuffle_of(scope: Scope, part: Expr) -> Call | None:
         if call.method == "shuffle":
             again = call.keyword("reshuffle_each_iteration")
             return None if again is not None and not isinstance(again, Literal) else call
+        if call.method == "list_files":
+            kept = call.argument(1, "shuffle")
+            return call if kept is None or is_true(kept) else None
         value = call.func.base
     return None

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from cfgfix.code.checks.models import compiles_of
+from cfgfix.code.checks.origins import Origin, path_of
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import KERAS_COMPILES
@@ -98,14 +99,13 @@ def _constant_file_name(
     program: Program, site: Site, written: Expr | None, position: int, name: str
 ) -> str | None:
     """Return the constant text of a file name, or None."""
-    del program
     if written is None:
         return None
     value = constant(written)
     if value is MISSING:
         values = alternatives(site.argument(position, name))
         value = values[0].value if len(values) == 1 and isinstance(values[0], Constant) else MISSING
-    return value if isinstance(value, str) else None
+    return value if isinstance(value, str) else path_of(program, Origin(written, site.scope))
 
 
 def _own_object(program: Program, model: Value) -> tuple[Site, str, Scope] | None:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cfgfix.code.checks.handed_on import callers_of
+from cfgfix.code.checks.origins import Origin, origin, site_of
 from cfgfix.code.checks.pipelines import pipelines_to, possible
 from cfgfix.code.inference.branches import is_forced_by_call
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.model.expressions import constant, dotted, walk
 from cfgfix.code.model.hit import Step, hit_in
-from cfgfix.code.model.nodes import Attribute, Call, Comprehension, Expr, Name, Place
+from cfgfix.code.model.nodes import Attribute, Call, Collection, Compare, Comprehension, Expr, Name, Place
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
-from cfgfix.code.model.values import Constant, Dataset, alternatives
+from cfgfix.code.model.values import Constant, Dataset, alternatives, first_dataset
 from cfgfix.core.records import dataclass
 from cfgfix.rules.hit import Hit
 
@@ -76,15 +77,12 @@ class _DataPass:
 
 def other_order(program: Program) -> Iterator[Hit]:
     """Find predictions compared with the labels of another pass over shuffled data."""
-    for module in program.modules:
+    for module in program.all_modules(words=(b"predict",)):
         for scope in module.summary.scopes:
             if not scope.calls_of(*_PREDICTS):
                 continue
             told: set[Place] = set()
-            for call in scope.calls:
-                pair = _compared_arrays(call)
-                if pair is None:
-                    continue
+            for pair, where in _pairs(scope):
                 labels, predictions = (list(_passes_over_data(scope, item)) for item in pair)
                 found = _two_passes(labels, predictions)
                 if found is None or found[1].step.place in told or written_for_one(program, scope):
@@ -99,11 +97,31 @@ def other_order(program: Program) -> Iterator[Hit]:
                     prediction.step.place,
                     prediction.step.block,
                     {"name": label.name, "line": label.step.place.line, "made": made.place.line},
-                    related=(made, label.step, Step(scope, call.name_place, call.block, "compared here")),
+                    related=(made, label.step, where),
                 )
 
 
 _IN_ORDER = "the labels in the order of the files"
+
+
+def _pairs(scope: Scope) -> Iterator[tuple[tuple[Expr, Expr], Step]]:
+    """Yield what a scope compares or returns together, labels first, with the place."""
+    for call in scope.calls:
+        pair = _compared_arrays(call)
+        if pair is not None:
+            yield pair, Step(scope, call.name_place, call.block, "compared here")
+    for event in scope.events():
+        given = event.value
+        if event.kind == "return" and isinstance(given, Collection) and len(given.items) == 2:
+            step = Step(scope, event.place, event.block, "returned together")
+            yield (given.items[0], given.items[1]), step
+            yield (given.items[1], given.items[0]), step
+        for top in (given, *event.extra_nodes()):
+            for part in walk(top) if top is not None else ():
+                if isinstance(part, Compare) and len(part.rights) == 1 and part.rights[0].operator == "==":
+                    step = Step(scope, part.place, event.block, "compared here")
+                    yield (part.left, part.rights[0].right), step
+                    yield (part.rights[0].right, part.left), step
 
 
 def _compared_arrays(call: Call) -> tuple[Expr, Expr] | None:
@@ -189,7 +207,11 @@ def _where_shuffled(program: Program, scope: Scope, data: Expr, *, in_order: boo
         return _shuffled_generator(program, scope, data)
     values = alternatives(flow_of(program).value_of_name(scope, data))
     found = values[0] if len(values) == 1 else None
-    if not isinstance(found, Dataset):
+    if not isinstance(found, Dataset) or found.op == "parameter":
+        made = origin(program, Origin(data, scope))
+        site = site_of(program, made) if made is not None else None
+        found = first_dataset(site.result) if site is not None else None
+    if found is None:
         return None
     for way in pipelines_to(found):
         step = _shuffled_way(way)
@@ -208,7 +230,7 @@ def _shuffled_way(way: list[Dataset]) -> Step | None:
             return None
         if found.op == "shuffle":
             again = site.call.argument(2, "reshuffle_each_iteration")
-            whole = again is None and site.call.argument(1, "seed") is None and not site.call.opaque
+            whole = (again is None or constant(again) is True) and not site.call.opaque
             return Step(site.scope, site.call.name_place, site.call.block, "shuffled here") if whole else None
         if found.op in _DATA_OF_FOLDERS:
             return _of_folders(found)

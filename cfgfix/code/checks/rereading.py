@@ -86,9 +86,18 @@ def _is_whole(site: Site) -> bool:
     mapped = call.argument(1, "mmap_mode") if site.name == "numpy.load" else None
     if mapped is not None and constant(mapped) is not None:
         return False
+    skipped = call.keyword("skiprows")
+    if skipped is not None and not (
+        type(constant(skipped)) is int and constant(skipped) <= _MOST_LINES_OF_HEADER
+    ):
+        return False
     return not call.opaque and all(
-        call.keyword(name) is None for name in ("skiprows", "nrows", "chunksize", "columns")
+        call.keyword(name) is None for name in ("nrows", "max_rows", "chunksize", "columns")
     )
+
+
+_MOST_LINES_OF_HEADER = 20
+"""Most lines before the data that a call may skip and still reads the whole file."""
 
 
 def _is_next_to(scope: Scope, call: Call, loop: int) -> bool:

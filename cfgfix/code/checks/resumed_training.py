@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from cfgfix.code.checks.common import evaluates, line_beside, only_value
 from cfgfix.code.checks.handed_on import callers_of, constant_of
 from cfgfix.code.checks.models import trains
+from cfgfix.code.checks.origins import Origin, path_of
 from cfgfix.code.inference.entry_points import modules_sharing_runs
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
@@ -347,7 +348,9 @@ def _folder_of(program: Program, site: Site, position: int, name: str) -> str | 
     written = site.call.argument(position, name)
     found = [constant_of(program, site.scope, written, caller) for caller in callers_of(program, site.scope)]
     folder = found[0] if all(item == found[0] for item in found) else None
-    return folder.removeprefix("./").rstrip("/") if isinstance(folder, str) else None
+    if not isinstance(folder, str):
+        return path_of(program, Origin(written, site.scope)) if written is not None else None
+    return folder.removeprefix("./").rstrip("/")
 
 
 def _made_in(program: Program, site: Site, expr: Expr | None) -> frozenset[str] | None:

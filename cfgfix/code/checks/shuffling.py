@@ -11,6 +11,7 @@ from cfgfix.code.checks.common import inside_function, is_augmentation, line_of_
 from cfgfix.code.checks.guarded_calls import flag, is_given, number
 from cfgfix.code.checks.moves import ELSEWHERE, REGROUPS, move
 from cfgfix.code.checks.order import block_of, kind, named_for_evaluation, ways_to
+from cfgfix.code.checks.origins import Origin, origins
 from cfgfix.code.checks.pipelines import downstream, is_done_to_all_members, pipelines_to, possible, upstream
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import without_negation
@@ -434,7 +435,7 @@ def shuffle_after_decode(program: Program) -> Iterator[Hit]:
             alone = step is way[0]
             yield hit_at(
                 dataset.site,
-                severity="warning" if _holds_many(dataset.site) else None,
+                severity="warning" if _holds_many(program, dataset.site) else None,
                 values={"decode": short(site), "line_of": line_of_site(dataset.site, step.site)},
                 needs=(*block_of(step), *((p.scope, p.call.block) for p in path)),
                 related=(at(step.site, label="decodes"),),
@@ -449,12 +450,17 @@ _MANY = 256
 """So many pictures of 224 x 224 pixels in float32 take 150 MB."""
 
 
-def _holds_many(shuffle: Site) -> bool:
+def _holds_many(program: Program, shuffle: Site) -> bool:
     """Tell whether a shuffle buffer holds many elements, or all of the data."""
-    given = only_value(shuffle.scope, shuffle.call.argument(0, "buffer_size"))
+    written = shuffle.call.argument(0, "buffer_size")
+    given = only_value(shuffle.scope, written)
     known = number(shuffle.argument(0, "buffer_size"))
     if known is not None:
         return known >= _MANY
+    handed = origins(program, Origin(written, shuffle.scope)) if isinstance(written, Name) else ()
+    counts = [constant(item.expr) for item in handed]
+    if counts and all(type(count) is int and count >= _MANY for count in counts):
+        return True
     return given is not None and any(
         (isinstance(part, Call) and (is_name(part.func, "len") or part.method in ("cardinality", "numpy")))
         or (
