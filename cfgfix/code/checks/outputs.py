@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from cfgfix.code.checks.bindings import assignment_read
-from cfgfix.code.checks.common import short
+from cfgfix.code.checks.common import line_of_site, short
 from cfgfix.code.checks.models import keras_model_method
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
@@ -37,6 +37,68 @@ _MAX_CALLERS = 16
 
 def logits_as_probabilities(program: Program) -> Iterator[Hit]:
     """Find losses of probabilities for models whose last layer has no activation."""
+    for site, last, (shown, made) in _losses_of_outputs(program):
+        if last[0] != "linear":
+            continue
+        place = made if made is not None else site
+        yield hit_at(
+            place,
+            flow=(),
+            values={"loss": shown, "layer": short(last[1]), "line": last[1].call.name_line},
+            needs=((last[1].scope, last[1].call.block), (site.scope, site.call.block)),
+            related=(at(last[1], label="the last layer has no activation"),),
+            rewrites=(Rewrite("keyword", made.scope, made.call.place, "True", "from_logits"),)
+            if made is not None and made.name.endswith("Crossentropy")
+            else (),
+        )
+
+
+_BEYOND = {
+    "relu": "from 0 up",
+    "relu6": "from 0 to 6",
+    "tanh": "from -1 to 1",
+    "softsign": "from -1 to 1",
+    "elu": "from -1 up",
+    "selu": "from -1.76 up",
+    "gelu": "from -0.17 up",
+    "swish": "from -0.28 up",
+    "silu": "from -0.28 up",
+    "leaky_relu": "of any size",
+    "softplus": "from 0 up",
+}
+"""Activations that give what is no probability, and in which range."""
+
+
+def no_probabilities(program: Program) -> Iterator[Hit]:
+    """Find losses of probabilities for models whose last activation gives none."""
+    for site, last, (shown, made) in _losses_of_outputs(program):
+        reach = _BEYOND.get(last[0])
+        if reach is None:
+            continue
+        yield hit_at(
+            last[1],
+            flow=(),
+            # One unit cut off at both ends still learns, only worse.
+            severity="warning" if "inary" in shown else None,
+            values={
+                "activation": last[0],
+                "range": reach,
+                "loss": shown,
+                "line_of": line_of_site(last[1], made if made is not None else site),
+                "right": "sigmoid" if "inary" in shown else "softmax",
+            },
+            needs=((last[1].scope, last[1].call.block), (site.scope, site.call.block)),
+            related=(at(made if made is not None else site, label="takes probabilities"),),
+        )
+
+
+def _losses_of_outputs(
+    program: Program,
+) -> Iterator[tuple[Site, tuple[str, Site], tuple[str, Site | None]]]:
+    """Yield the calls that give a loss of probabilities the output of a known last layer.
+
+    With each come the activation and the layer, and the loss in words with what makes it.
+    """
     seen: set[tuple[int, int]] = set()
     for site in flow_of(program).sites:
         if site.call.method == "compile" and keras_model_method(site.name) == "compile":
@@ -55,23 +117,13 @@ def logits_as_probabilities(program: Program) -> Iterator[Hit]:
         if loss is None or key in seen or written_for_one(program, site.scope):
             continue
         shown, made = loss
-        if last is None or last[0] != "linear":
+        if last is None:
             continue
         if "binary" not in shown.lower() and _unit_count(last[1]) == 1:
             # A single class: another fault.
             continue
         seen.add(key)
-        place = made if made is not None else site
-        yield hit_at(
-            place,
-            flow=(),
-            values={"loss": shown, "layer": short(last[1]), "line": last[1].call.name_line},
-            needs=((last[1].scope, last[1].call.block), (site.scope, site.call.block)),
-            related=(at(last[1], label="the last layer has no activation"),),
-            rewrites=(Rewrite("keyword", made.scope, made.call.place, "True", "from_logits"),)
-            if made is not None and made.name.endswith("Crossentropy")
-            else (),
-        )
+        yield site, last, (shown, made)
 
 
 def _unit_count(layer: Site) -> int | None:
@@ -313,10 +365,14 @@ def output_of(program: Program, model: Value | None) -> tuple[str, Site] | None:
 
     The activation is `linear` where the layer has none.
     """
-    found = alternatives(model)
+    # One call may have been met in several runs.
+    found = {
+        id(item.site.call) if isinstance(item, Made) and item.site is not None else id(item): item
+        for item in alternatives(model)
+    }
     if len(found) != 1:
         return None
-    item = found[0]
+    (item,) = found.values()
     layer: Site | None = None
     if isinstance(item, Made) and item.site is not None:
         if item.name == "keras.Sequential":
