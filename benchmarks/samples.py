@@ -1,6 +1,6 @@
 """Count what is told of small projects and programs that were written for no rule: `python benchmarks/samples.py [NAME...]`.
 
-`samples/first` to `samples/eighth` are projects of a config and its code, with the truth in `expected.tsv`, each row tried with TensorFlow or
+`samples/first` to `samples/ninth` are projects of a config and its code, with the truth in `expected.tsv`, each row tried with TensorFlow or
 shown by reading; `samples/code`, `samples/reports`, `samples/programs`,
 `samples/kinds`, `samples/plain`, `samples/street` and `samples/clauses` are pairs of a program with one fault and the same without it. Their
 writers knew no rule (that of `clauses` their names) and did not run cfgfix. The first run of each is in SAMPLES.md; what was mended since was
@@ -27,8 +27,8 @@ from cfgfix.code.scan import check_function, source_rules
 from cfgfix.rules.catalogue import builtin
 
 HERE = Path(__file__).resolve().parent / "samples"
-PROJECTS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
-PAIRS = ("reports", "programs", "kinds", "plain", "street", "clauses")
+PROJECTS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+PAIRS = ("reports", "programs", "kinds", "plain", "street", "clauses", "lane")
 """Samples of programs that stand beside the same program without its fault."""
 NEAR = 2
 """Lines by which a place in the code may be off: a call of several lines."""
