@@ -488,3 +488,39 @@ def test_lists_of_records_are_data(tmp_path: Path, sacks: str, is_data: bool) ->
     rows = f'{{"info": 1, "sacks": {sacks}, "farms": [{{"id": 1, "name": "a"}}], "mills": []}}'
     found = told(tmp_path, {"run.py": code, "rows.json": rows})["rows.json"]
     assert (not found) == is_data
+
+
+TRAINED_BY_PATH = (
+    "from pathlib import Path\nimport yaml\n" + KERAS + "\n\ndef load(path):\n    return yaml.safe_load(path.read_text(encoding='utf-8')) or {}\n\n\n"
+    "def train_from(plan: Path):\n    cfg = load(plan)\n    tf.keras.layers.Dense(cfg['width'])\n    tf.keras.layers.Dropout(cfg['drop'])\n"
+)  # fmt: skip
+PLAN_KEYS = "width: 4\ndrop: 0.5\npace: 3\n"
+
+
+@pytest.mark.parametrize(
+    "cli",
+    [
+        "import typer\n\napp = typer.Typer()\nPLAN = typer.Option(..., '--plan', exists=True)\n\n\n@app.command()\n"
+        "def train(plan: Path = PLAN):\n    train_from(plan=plan)\n",
+        "import typer\nfrom typing import Annotated\n\napp = typer.Typer()\ntrain_app = typer.Typer()\napp.add_typer(train_app, name='train')\n\n\n"
+        "@train_app.command('net')\ndef train(plan: Annotated[Path, typer.Option('--plan')]):\n    train_from(plan)\n",
+        "import argparse\n\n\ndef app():\n    parser = argparse.ArgumentParser()\n    parser.add_argument('--plan', type=Path, required=True)\n"
+        "    train_from(parser.parse_args().plan)\n",
+        "import click\n\n\n@click.group()\ndef app():\n    pass\n\n\n@click.command()\n@click.option('--plan')\ndef train(plan):\n    train_from(Path(plan))\n\n\n"
+        "app.add_command(train, 'train')\n",
+    ],
+)  # fmt: skip
+def test_a_path_that_only_the_command_line_gives_is_read(tmp_path: Path, cli: str) -> None:
+    """The file that has the keys is tried, whichever way its path comes in."""
+    found = told(
+        tmp_path,
+        {
+            "net/__init__.py": "",
+            "net/training.py": TRAINED_BY_PATH,
+            "net/cli.py": f"from pathlib import Path\nfrom net.training import train_from\n{cli}",
+            "net/__main__.py": "from net.cli import app\n\nif __name__ == '__main__':\n    app()\n",
+            "plans/small.yaml": PLAN_KEYS,
+            "plans/other.yaml": "image: registry\nports: [80]\n",
+        },
+    )
+    assert found == {"plans/small.yaml": {("dead-key", "pace")}}

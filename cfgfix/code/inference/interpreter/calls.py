@@ -23,6 +23,7 @@ from cfgfix.code.inference.interpreter.objects import (
     ClassObject,
     ConfigKey,
     External,
+    FilePath,
     FunctionObject,
     Instance,
     Made,
@@ -44,6 +45,8 @@ from cfgfix.code.inference.interpreter.values import (
     key_of,
     origins_of,
 )
+from cfgfix.code.model.expressions import dotted, walk
+from cfgfix.code.model.nodes import Expr, Name
 from cfgfix.code.model.summary import Scope
 
 MAX_DEPTH = 40
@@ -450,7 +453,29 @@ def _bound_parameters(call: Call, function: FunctionObject, names: Namespace) ->
             own[name] = _default_value(call, function, name)
             if spread is None and not call.opaque and name in function.defaults:
                 left_out[name] = own[name]
+    for name, annotation, _, _ in scope.params:
+        if annotation is not None and _is_unknown(own.get(name)) and _is_path(annotation, scope):
+            own[name] = FilePath(Unknown(own[name].origins))
     return left_out
+
+
+def _is_unknown(value: Value | None) -> bool:
+    """Tell whether nothing is known of a value, such as that of an option of typer."""
+    return type(value) is Unknown or (isinstance(value, Made) and value.name in _TYPER_OPTIONS)
+
+
+_TYPER_OPTIONS = ("typer.Option", "typer.Argument")
+
+
+def _is_path(annotation: Expr, scope: Scope) -> bool:
+    """Tell whether an annotation is `Path`, alone or within `Optional`, `Annotated` or a union."""
+    top = scope.module.scope
+    imports = top.imports if top is not None else {}
+    return any(
+        (isinstance(part, Name) and imports.get(part.name) == "pathlib.Path")
+        or dotted(part) == "pathlib.Path"
+        for part in walk(annotation)
+    )
 
 
 def _default_value(call: Call, function: FunctionObject, name: str) -> Value:

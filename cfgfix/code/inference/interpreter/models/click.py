@@ -112,7 +112,22 @@ def _kind_of(kind: Value | None, default: Value | None) -> str:
     if kind is None:
         value = default.value if type(default) is Scalar else None
         return "builtins.str" if value is None else _KINDS.get(f"builtins.{type(value).__name__}", _OTHER)
+    if isinstance(kind, Made) and name_of(kind.keywords.get("path_type", NONE)) == "pathlib.Path":
+        return "pathlib.Path"
     return _KINDS.get(name_of(kind), _OTHER)
+
+
+def add_command(call: Call, owner: Value) -> Value:
+    """Add a command, or an app with commands of its own, to a group of click or an app of typer."""
+    if not call.args:
+        return NONE
+    command = call.args[0]
+    given = constant_text(call.argument(1, "name") or NONE)
+    if given is None and isinstance(command, FunctionObject):
+        given = command.scope.name
+    names = frozenset((given, given.replace("_", "-"))) if given else frozenset[str]()
+    call.run.commands.setdefault(id(owner), []).append((names, command))
+    return NONE
 
 
 def run_commands(call: Call, group: Value) -> Value:

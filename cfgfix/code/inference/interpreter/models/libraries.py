@@ -28,7 +28,15 @@ from cfgfix.code.inference.interpreter.models.builtin_functions import builtin
 from cfgfix.code.inference.interpreter.models.builtin_types import init_by_name, new_object, super_method
 from cfgfix.code.inference.interpreter.models.method_names import CONTEXT
 from cfgfix.code.inference.interpreter.models.outside import library_call
-from cfgfix.code.inference.interpreter.objects import ClassObject, External, Instance, Made, Mapping, Value
+from cfgfix.code.inference.interpreter.objects import (
+    ClassObject,
+    External,
+    FunctionObject,
+    Instance,
+    Made,
+    Mapping,
+    Value,
+)
 from cfgfix.code.inference.interpreter.run import Call, Model
 
 _FUNCTIONS: dict[str, Model] = {
@@ -102,7 +110,11 @@ def library_method(call: Call) -> Value | None:
         return field_functions.class_method(call, owner)
     if isinstance(owner, Instance):
         return field_functions.instance_method(call, owner)
+    if isinstance(owner, FunctionObject) and name == "add_command" and "click.group" in owner.decorated:
+        return click.add_command(call, owner)
     if isinstance(owner, Made):
+        if owner.name == "typer.Typer" and name == "add_typer":
+            return click.add_command(call, owner)
         if owner.name == "builtins.super":
             return super_method(call, owner)
         if owner.name == CONTEXT:

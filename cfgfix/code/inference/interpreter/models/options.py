@@ -234,6 +234,9 @@ OPENED = "argparse.FileType"
 """The conversion of an option whose value is an open file."""
 
 
+PATH = "pathlib.Path"
+
+
 def _default_value(option: Option) -> Value:
     default = option.default
     origins = frozenset({option.key})
@@ -241,6 +244,8 @@ def _default_value(option: Option) -> Value:
         return OpenFile(_default_value(replace(option, kind="")))
     if type(default) is Scalar:
         value = default.value
+        if isinstance(value, str) and option.kind == PATH:
+            return FilePath(Scalar(value, origins | default.origins, optional=True))
         if isinstance(value, str) and option.kind and option.kind not in _CONVERSIONS:
             # argparse converts a default that is a text as well, here by a function of the project.
             return Unknown(origins | default.origins)
@@ -265,7 +270,7 @@ def _default_value(option: Option) -> Value:
             if type(text) is Scalar
             else default
         )
-    return Unknown(origins)
+    return FilePath(Unknown(origins)) if option.kind == PATH else Unknown(origins)
 
 
 def _value_given(option: Option, given: list[str]) -> Value:
@@ -280,7 +285,7 @@ def _value_given(option: Option, given: list[str]) -> Value:
         if item == SHELL:
             values.append(Unknown(origins))
             continue
-        if option.kind == "pathlib.Path":
+        if option.kind == PATH:
             values.append(FilePath(Scalar(item, origins)))
             continue
         try:
@@ -446,7 +451,9 @@ def _flag_value(run: Run, option: Option) -> Value:
         return _value_given(option, [chosen])
     if option.attribute in values:
         return _value_given(option, values[option.attribute])
-    return _default_value(option) if option.default is not None else Unknown(frozenset({option.key}))
+    if option.default is None and option.kind != PATH:
+        return Unknown(frozenset({option.key}))
+    return _default_value(option)
 
 
 def command_argument(run: Run, index: Value) -> Value:
