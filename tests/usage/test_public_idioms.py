@@ -500,14 +500,14 @@ PLAN_KEYS = "width: 4\ndrop: 0.5\npace: 3\n"
 @pytest.mark.parametrize(
     "cli",
     [
-        "import typer\n\napp = typer.Typer()\nPLAN = typer.Option(..., '--plan', exists=True)\n\n\n@app.command()\n"
-        "def train(plan: Path = PLAN):\n    train_from(plan=plan)\n",
-        "import typer\nfrom typing import Annotated\n\napp = typer.Typer()\ntrain_app = typer.Typer()\napp.add_typer(train_app, name='train')\n\n\n"
-        "@train_app.command('net')\ndef train(plan: Annotated[Path, typer.Option('--plan')]):\n    train_from(plan)\n",
-        "import argparse\n\n\ndef app():\n    parser = argparse.ArgumentParser()\n    parser.add_argument('--plan', type=Path, required=True)\n"
-        "    train_from(parser.parse_args().plan)\n",
-        "import click\n\n\n@click.group()\ndef app():\n    pass\n\n\n@click.command()\n@click.option('--plan')\ndef train(plan):\n    train_from(Path(plan))\n\n\n"
-        "app.add_command(train, 'train')\n",
+        ("import typer\n\napp = typer.Typer()\nPLAN = typer.Option(..., '--plan', exists=True)\n\n\n@app.command()\n"
+        "def train(plan: Path = PLAN):\n    train_from(plan=plan)\n"),
+        ("import typer\nfrom typing import Annotated\n\napp = typer.Typer()\ntrain_app = typer.Typer()\napp.add_typer(train_app, name='train')\n\n\n"
+        "@train_app.command('net')\ndef train(plan: Annotated[Path, typer.Option('--plan')]):\n    train_from(plan)\n"),
+        ("import argparse\n\n\ndef app():\n    parser = argparse.ArgumentParser()\n    parser.add_argument('--plan', type=Path, required=True)\n"
+        "    train_from(parser.parse_args().plan)\n"),
+        ("import click\n\n\n@click.group()\ndef app():\n    pass\n\n\n@click.command()\n@click.option('--plan')\ndef train(plan):\n    train_from(Path(plan))\n\n\n"
+        "app.add_command(train, 'train')\n"),
     ],
 )  # fmt: skip
 def test_a_path_that_only_the_command_line_gives_is_read(tmp_path: Path, cli: str) -> None:
