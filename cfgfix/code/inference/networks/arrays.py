@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from cfgfix.code.inference.interpreter.objects import External, Made, Scalar, Sequence, Value
 from cfgfix.code.inference.networks import tensors
-from cfgfix.code.inference.networks.arguments import last_name
+from cfgfix.code.inference.networks.arguments import MAX_DEPTH, last_name
 from cfgfix.code.inference.networks.operations import OPERATOR
 from cfgfix.code.inference.networks.tensors import BATCH, Bound, Tensor
 from cfgfix.code.tensorflow.layers.sizes import MisfitError, Shape, UnknownSize
@@ -58,15 +58,15 @@ DATA_SETS: dict[str, tuple[Shape, Shape, int | None]] = {
 TEST_ROWS = {"mnist": 10_000, "fashion_mnist": 10_000, "cifar10": 10_000, "cifar100": 10_000, "boston_housing": 102}  # fmt: skip
 
 
-def plain(value: Value | None) -> Any:
+def plain(value: Value | None, depth: int = MAX_DEPTH) -> Any:
     """Return a value as plain data; None where it is not known.
 
     What a command line may change counts as its default.
     """
     if isinstance(value, Scalar):
         return value.value
-    if isinstance(value, Sequence) and not value.open:
-        return [plain(item) for item in value.items]
+    if isinstance(value, Sequence) and not value.open and depth:
+        return [plain(item, depth - 1) for item in value.items]
     return None
 
 

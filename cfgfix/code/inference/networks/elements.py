@@ -147,16 +147,25 @@ class Datasets:
 
         return self._changed_components(value, copy)
 
-    def _changed_components(self, value: Value, change: Callable[[Value], Value]) -> Value:
+    def _changed_components(
+        self, value: Value, change: Callable[[Value], Value], depth: int = MAX_DEPTH
+    ) -> Value:
         """Return the tensors of an argument that holds an element, changed.
 
         A list is one tensor.
         """
+        if not depth:
+            return UNKNOWN
         if isinstance(value, Sequence) and value.kind == "tuple" and not value.open:
-            return Sequence([self._changed_components(item, change) for item in value.items], kind="tuple")
+            return Sequence(
+                [self._changed_components(item, change, depth - 1) for item in value.items], kind="tuple"
+            )
         if isinstance(value, Mapping) and not value.open:
             return Mapping(
-                {name: self._changed_components(item, change) for name, item in value.entries.items()}
+                {
+                    name: self._changed_components(item, change, depth - 1)
+                    for name, item in value.entries.items()
+                }
             )
         return change(value)
 

@@ -52,6 +52,10 @@ _BUILDS = frozenset({"compile", "fit", "summary", "predict", "evaluate", "save",
 _TRAINS = frozenset({"fit", "evaluate", "predict"})
 
 
+MAX_RANK = 8
+"""Most lists inside one another that count as one tensor: more than TensorFlow's operations take."""
+
+
 class Sizes(Follower):
     """Follows shapes through one run; it is made before the run begins.
 
@@ -89,24 +93,39 @@ class Sizes(Follower):
 
     def tensor(self, value: Value | None) -> Tensor | None:
         """Return what is known of a tensor or array; None for nothing."""
+        return self._tensor(value, {}, MAX_RANK)
+
+    def _tensor(self, value: Value | None, known: dict[int, Tensor | None], rank: int) -> Tensor | None:
+        """Return what is known of a tensor, lists looked at once each and no deeper than a rank."""
         if isinstance(value, Made):
             return self._tensors.get(id(value))
         if isinstance(value, Scalar):
             return Tensor(()) if isinstance(value.value, (int, float, str)) else None
-        if isinstance(value, Sequence) and value.kind in ("list", "tuple"):
-            return self._tensor_of_list(value)
-        if isinstance(value, Choice):
-            found = [self.tensor(item) for item in value.values]
-            first = found[0]
-            if first is not None and all(item is not None and item.shape == first.shape for item in found):
-                return replace(first, bound=None)
+        if not isinstance(value, (Sequence, Choice)) or not rank:
+            return None
+        if id(value) not in known:
+            # What holds itself is no tensor.
+            known[id(value)] = None
+            known[id(value)] = (
+                self._tensor_of_list(value, known, rank)
+                if isinstance(value, Sequence)
+                else self._tensor_of_choice(value, known, rank)
+            )
+        return known[id(value)]
+
+    def _tensor_of_choice(self, value: Choice, known: dict[int, Tensor | None], rank: int) -> Tensor | None:
+        """Return the tensor that each of several possible values is."""
+        found = [self._tensor(item, known, rank - 1) for item in value.values]
+        first = found[0]
+        if first is not None and all(item is not None and item.shape == first.shape for item in found):
+            return replace(first, bound=None)
         return None
 
-    def _tensor_of_list(self, value: Sequence) -> Tensor | None:
+    def _tensor_of_list(self, value: Sequence, known: dict[int, Tensor | None], rank: int) -> Tensor | None:
         """Return a list of numbers, texts or tensors as one tensor."""
-        if value.uncounted or not value.items:
+        if value.kind not in ("list", "tuple") or value.uncounted or not value.items:
             return None
-        inner = [self.tensor(item) for item in value.items]
+        inner = [self._tensor(item, known, rank - 1) for item in value.items]
         first = inner[0]
         if first is None or any(item is None or item.shape != first.shape for item in inner):
             return None
