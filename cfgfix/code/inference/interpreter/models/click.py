@@ -118,7 +118,7 @@ def _kind_of(kind: Value | None, default: Value | None) -> str:
 
 
 def add_command(call: Call, owner: Value) -> Value:
-    """Add a command, or an app with commands of its own, to a group of click or an app of typer."""
+    """Add a command, or an app of commands, to a group of click or app of typer."""
     if not call.args:
         return NONE
     command = call.args[0]
