@@ -235,6 +235,9 @@ def _take_defaults(call: Call, section: Mapping, values: dict[str, Value]) -> No
             taken = _as_option_reads(call, option, run.taken(given, call.spot), name)
             if option is not None and type(taken) is Scalar:
                 taken = Scalar(taken.value, taken.origins | {option.key}, taken.key)
+            else:
+                # Of lists nothing says later that they came by the option.
+                call.use(before)
             values[name] = choice((taken, before)) if option is None or option.required else taken
         elif section.sections and not section.open:
             spot = option.spot if option is not None else call.spot
