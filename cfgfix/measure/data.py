@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from statistics import median_low
 from typing import Any
 
 import numpy as np
@@ -422,6 +423,8 @@ def measure(
         level[_batches_near_starts(rest.restarts, level.size)] = np.median(series)
         within = find_oscillation(level)
     causes = find_causes(oscillation, intervals, series, first_index=rates.warmup + 1)
+    # What the runs below leave behind still reads and computes for a while.
+    start = _measure_start(make, line, rates, graph, epoch, plan)
     stages: tuple[Stage, ...] = ()
     if plan.stages:
         try:
@@ -433,7 +436,6 @@ def measure(
         except CfgfixError as error:
             notes.append(f"no cost of stages: {error}")
     consumer = measure_consumer(make, rates, plan, progress) if plan.step_seconds else None
-    start = _measure_start(make, line, rates, graph, epoch, plan)
     files = find_files(dataset, plan.data_path, opened)
     differential = measure_differential(make, rates, plan, files, progress)
     feeding = None
@@ -548,7 +550,8 @@ def _measure_start(
     filled = next((node.operation for node in walk(graph) if normal(node.operation) == "shuffle"), None)
     usual = rates.batch.median
     if line.restarts:
-        seconds = float(np.median(line.waits[list(line.restarts)]))
+        # One of those seen, not between two: now and then TensorFlow waits for threads of the epoch before.
+        seconds = median_low(float(wait) for wait in line.waits[list(line.restarts)])
         batches = round(float(np.diff(line.restarts).mean())) if len(line.restarts) > 1 else epoch
     else:
         # The first start of all holds what happens once; a second one does not.

@@ -212,6 +212,9 @@ def read_delays() -> dict[str, float]:
     return found
 
 
+_ENDED: Any = object()
+
+
 def iterate(
     dataset: Any,
     *,
@@ -263,15 +266,16 @@ def iterate(
                 if left > 0:
                     time.sleep(left)
             asked = clock()
-            try:
-                element = next(iterator)
-            except StopIteration:
+            element = next(iterator, _ENDED)
+            if element is _ENDED:
                 restarts.append(place)
+                # As in a loop, the iterator of one epoch ends before the next begins: where both are there, TensorFlow waits for
+                # threads of the old one. An exception at hand would keep it.
+                del iterator
                 iterator = iter(dataset)
-                try:
-                    element = next(iterator)
-                except StopIteration:
-                    raise UserCodeError("the dataset gives no batch the second time it is read") from None
+                element = next(iterator, _ENDED)
+                if element is _ENDED:
+                    raise UserCodeError("the dataset gives no batch the second time it is read")
             now, cpu_now = clock(), cpu_clock()
             waits[place], gaps[place], cpu[place] = now - asked, asked - got, cpu_now - cpu_got
             samples[place], sizes[place], has = describe_batch(element)

@@ -4,13 +4,16 @@ import os
 import subprocess
 import textwrap
 import time
+import weakref
 
+import numpy as np
 import pytest
 
 from cfgfix.core.errors import CfgfixError, ExitCode
 from cfgfix.measure.sampling import (
     UserCodeError,
     call_with_config,
+    iterate,
     load_callable,
     load_config,
     run_child,
@@ -193,3 +196,30 @@ def test_what_the_users_code_prints_is_no_result(module, tmp_path):
     name = module('print(\'{"event": "result", "result": {}}\')\nraise KeyError(\'x\')\n')
     with pytest.raises(UserCodeError, match="KeyError"):
         child({"dataset": f"{name}:f", "source_roots": [str(tmp_path)]})
+
+
+def test_the_iterator_of_an_epoch_ends_before_the_next_begins():
+    """As in a loop: beside an older one a new iterator waits for that one's threads."""
+
+    class Epoch:
+        left = 3
+
+        def __next__(self):
+            if not self.left:
+                raise StopIteration
+            self.left -= 1
+            return np.zeros(4)
+
+    made: list[weakref.ref[Epoch]] = []
+    alive: list[int] = []
+
+    class Data:
+        def __iter__(self):
+            alive.append(sum(one() is not None for one in made))
+            epoch = Epoch()
+            made.append(weakref.ref(epoch))
+            return epoch
+
+    line = iterate(Data(), batches=10, seconds=5)
+    assert line.restarts == (2, 5, 8)
+    assert alive == [0, 0, 0, 0]
