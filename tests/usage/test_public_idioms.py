@@ -524,3 +524,21 @@ def test_a_path_that_only_the_command_line_gives_is_read(tmp_path: Path, cli: st
         },
     )
     assert found == {"plans/small.yaml": {("dead-key", "pace")}}
+
+
+def test_a_text_that_a_template_fills_in_is_still_the_settings(tmp_path: Path) -> None:
+    program = (
+        "import os, string\nimport yaml\n" + KERAS + "\n\ndef filled(item):\n    if isinstance(item, dict):\n"
+        "        return {name.replace('-', '_'): filled(part) for name, part in item.items()}\n"
+        "    if isinstance(item, str):\n        return string.Template(item).safe_substitute(os.environ)\n    return item\n\n\n"
+        "plan = filled(yaml.safe_load(open('barn.yaml')))\ntf.keras.layers.Dense(plan['width'])\n"
+        "tf.keras.callbacks.TensorBoard(plan['log_dir'])\ntf.keras.optimizers.Adam(float(plan['first_rate']))\n"
+    )  # fmt: skip
+    found = told(
+        tmp_path,
+        {
+            "train.py": program,
+            "barn.yaml": "width: 3\nlog-dir: ${HOME}/logs\nfirst-rate: '2e-3'\nlast-rate: '2e-4'\n",
+        },
+    )
+    assert found == {"barn.yaml": {("dead-key", "last-rate")}}

@@ -14,7 +14,9 @@ from cfgfix.code.inference.interpreter.objects import (
     Mapping,
     OpenFile,
     PartialText,
+    Scalar,
     Sequence,
+    Unknown,
     Value,
 )
 from cfgfix.code.inference.interpreter.run import MAX_TURNS, Call, Model
@@ -166,7 +168,11 @@ def fill_template(call: Call, template: Made) -> Value | None:
     `Template(text).substitute(os.environ)` does so.
     """
     source = template.args[0] if template.args else None
-    if call.name not in ("substitute", "safe_substitute", "render") or not isinstance(source, OpenFile):
+    if call.name not in ("substitute", "safe_substitute", "render"):
+        return None
+    if isinstance(source, (Scalar, PartialText, Unknown)):
+        return Unknown(source.origins)
+    if not isinstance(source, OpenFile):
         return None
     for value in call.values:
         call.use(value, deep=True)
