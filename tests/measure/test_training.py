@@ -325,6 +325,34 @@ def test_growing_memory_is_told_where_it_goes_on():
     assert memory_growth(line, steps) == pytest.approx(2e6, rel=0.1)
 
 
+@pytest.mark.parametrize(
+    ("filling", "outcome"), [(True, Outcome.INFO), (False, Outcome.PROBLEM)], ids=["filling", "kept"]
+)
+def test_a_cache_that_fills_is_no_list_that_grows(filling, outcome):
+    made = Programme()
+    found, _ = made.judged()
+    grown = replace(found, memory_growth=2e6, filling=filling)
+    verdicts = judge(grown, made.loop.steps, made.loop, {}, wait_share=0.0, floor=0.0, busy=0.009)
+    (verdict,) = (verdict for verdict in verdicts if verdict.name == "memory")
+    assert verdict.outcome is outcome
+    assert ("cache()" in " ".join(verdict.evidence)) is filling
+    assert (verdict.change is None) is filling
+
+
+@pytest.mark.parametrize(
+    ("compiled", "period", "outcome"),
+    [(True, None, Outcome.INFO), (True, 20.0, Outcome.PROBLEM), (False, None, Outcome.PROBLEM)],
+)
+def test_a_compiled_step_that_is_slow_now_and_then_is_no_problem(compiled, period, outcome):
+    made = Programme().planted((25, 31, 64, 70, 99), 0.2, "save")
+    found, _ = made.judged()
+    stall = replace(found.stalls[0], compiled=compiled, period=period)
+    verdicts = judge(
+        replace(found, stalls=(stall,)), made.loop.steps, made.loop, {}, wait_share=0.0, floor=0.0, busy=0.009
+    )
+    assert [verdict.outcome for verdict in verdicts if verdict.name == "stall"] == [outcome]
+
+
 def test_a_program_without_steps_is_refused():
     with pytest.raises(CfgfixError, match="training step"):
         analyse(Observation(), RunPlan(), FREE, source="train.py")
