@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cfgfix.code.checks.common import line_beside
 from cfgfix.code.checks.origins import Origin, library_name, origin, origins
 from cfgfix.code.inference.eras import written_for_one
-from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, text, walk
+from cfgfix.code.model.expressions import assignment_pairs, constant, dotted, is_name, place_of, text, walk
 from cfgfix.code.model.hit import Step, hit_in
 from cfgfix.code.model.nodes import Attribute, Binary, Call, Collection, Expr, Name, Place, Slice, Subscript
 from cfgfix.code.model.program import Program
@@ -79,7 +79,7 @@ def _cuts(scope: Scope, event: Event) -> set[str]:
     found: set[str] = set()
     for other in scope.events_of("assign"):
         for target in other.targets:
-            for item, value in _pairs_of(target, other.value):
+            for item, value in assignment_pairs(target, other.value):
                 if (
                     isinstance(item, Name)
                     and isinstance(value, Subscript)
@@ -89,17 +89,6 @@ def _cuts(scope: Scope, event: Event) -> set[str]:
                 ):
                     found.add(item.name)
     return found
-
-
-def _pairs_of(target: Expr, value: Expr | None) -> list[tuple[Expr, Expr | None]]:
-    """Return the parts of a target, each with what it is given."""
-    if (
-        isinstance(target, Collection)
-        and isinstance(value, Collection)
-        and len(target.items) == len(value.items)
-    ):
-        return list(zip(target.items, value.items, strict=True))
-    return [(target, value)]
 
 
 def _hit(scope: Scope, place: Place, block: int, how: str, made: _Made) -> Hit:

@@ -14,7 +14,7 @@ from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.releases import is_tf_keras
-from cfgfix.code.model.expressions import constant, dotted, is_name, text, walk
+from cfgfix.code.model.expressions import assignment_pairs, constant, dotted, is_name, text, walk
 from cfgfix.code.model.hit import at, hit_at
 from cfgfix.code.model.nodes import Attribute, Binary, Call, Collection, Expr, Literal, Name, Slice, Subscript
 from cfgfix.code.model.program import Program, once
@@ -186,7 +186,7 @@ def _is_made_with(program: Program, keeper: Scope, attribute: str, owner: Scope)
         if program.owner(where) is keeper
         for event in where.events_of("assign")
         for target in event.targets
-        for kept, value in _assignment_pairs(target, event.value)
+        for kept, value in assignment_pairs(target, event.value)
         if isinstance(kept, Attribute) and kept.attribute == attribute and isinstance(kept.base, Name)
     ]
     if len(stored) != 1 or not isinstance(stored[0][1], Name) or stored[0][0].name != "__init__":
@@ -211,20 +211,6 @@ def _is_made_with(program: Program, keeper: Scope, attribute: str, owner: Scope)
                 ):
                     return True
     return False
-
-
-def _assignment_pairs(target: Expr, value: Expr | None) -> list[tuple[Expr, Expr | None]]:
-    """Return the pairs of a target and its value in an assignment.
-
-    Tuples that are written out on both sides are paired item by item.
-    """
-    if (
-        isinstance(target, Collection)
-        and isinstance(value, Collection)
-        and len(target.items) == len(value.items)
-    ):
-        return list(zip(target.items, value.items, strict=True))
-    return [(target, value)]
 
 
 def _is_class(value: Value | None, owner: Scope) -> bool:

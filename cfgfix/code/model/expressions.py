@@ -165,6 +165,20 @@ def walk(expr: Expr) -> Iterator[Expr]:
         pending.extend(_PARTS[type(here)](here))
 
 
+def assignment_pairs(target: Expr, value: Expr | None) -> list[tuple[Expr, Expr | None]]:
+    """Return the pairs of a target and its value in an assignment.
+
+    Tuples that are written out on both sides are paired item by item.
+    """
+    if (
+        isinstance(target, Collection)
+        and isinstance(value, Collection)
+        and len(target.items) == len(value.items)
+    ):
+        return list(zip(target.items, value.items, strict=True))
+    return [(target, value)]
+
+
 def walk_own(exprs: Iterable[Expr]) -> Iterator[Expr]:
     """Yield expressions and all their parts, but no parts of calls.
 
